@@ -24,6 +24,7 @@ import { takeLogoUpload } from '../src/settings/logo-upload.ts';
 import { uploadedFormat } from '../src/site/look/logo.ts';
 import { SvgError } from '../src/site/look/svg-size.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
+import { checkPausedServer } from '../src/workflows/pause-listing.ts';
 import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
 import type { ProofResult, Prover } from '../src/workflows/request-proof.ts';
 import type { QueueWork, RunningJob } from './queue-work.ts';
@@ -117,6 +118,11 @@ function createTasks(deps: AppDeps): Omit<Tasks, SettingTask> {
       asUser(userId, (prover) => proveDraft(proveDeps, prover, new ObjectId(draftId))),
     'check-move': ({ serverId, userId }) =>
       asUser(userId, (prover) => proveMove(proveDeps, prover, new ObjectId(serverId))),
+    async 'check-paused'({ serverId, userId }) {
+      const user = await deps.users.findOne({ _id: new ObjectId(userId) }, { projection: { email: 1 } });
+      if (!user) return { kind: 'not-paused' };
+      return checkPausedServer(proveDeps, new ObjectId(serverId), user.email);
+    },
     async 'test-listener'({ serverId }, onStep) {
       try {
         return await diagnoseForOwner(diagnosisDeps, new ObjectId(serverId), onStep);

@@ -23,6 +23,7 @@ import { dueRepairs, type Repair, repairCounters, repairOpenCounters } from '../
 import { carryOutExclusion } from '../src/workflows/carry-out-exclusion.ts';
 import { deleteDueAccounts } from '../src/workflows/delete-account.ts';
 import { countFigures, type Waiting } from '../src/workflows/figures/count-figures.ts';
+import { duePauses, resumeDueListing } from '../src/workflows/pause-listing.ts';
 import { forgetAddresses } from '../src/workflows/retention/forget-addresses.ts';
 import { forgetNames } from '../src/workflows/retention/forget-names.ts';
 import { answerNowWork } from './answer-now.ts';
@@ -184,6 +185,19 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
         const { changed, deleted } = await runSteps(deps, 'settle-accounts', steps, stop);
         if (changed + deleted > 0) deps.log.info({ event: 'accounts.settled', changed, deleted });
         return { changed, deleted };
+      },
+  },
+  'resume-listings': {
+    period: {
+      every: 'minute',
+      due: async (deps) => (await duePauses(deps)).map((serverId) => ({ serverId: serverId.toHexString() })),
+    },
+    processor:
+      ({ deps }) =>
+      async ({ serverId }) => {
+        const resumed = await resumeDueListing(deps, new ObjectId(serverId));
+        if (resumed) deps.log.info({ event: 'listing.resumed', serverId });
+        return { resumed };
       },
   },
   'exclude-votes': {

@@ -95,7 +95,11 @@ await sizes(mongo);
 const deps = {
   ...collections,
   log,
-  config: { LEASE_MS: 30_000, SECRET_KEY: 'a key of the benchmark only, 32 characters' },
+  config: {
+    LEASE_MS: 30_000,
+    SECRET_KEY: 'a key of the benchmark only, 32 characters',
+    PAUSED_SERVERS: 'last' as const,
+  },
   clock: { now: () => after(startOfDay(TODAY), 10 * MINUTE) },
 };
 await timed('daily stats of the last day', () => aggregateDay(deps, yesterday));

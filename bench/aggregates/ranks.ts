@@ -160,7 +160,11 @@ for (const { servers, votes, rounds, weighs } of SIZES) {
     ...collections,
     clock,
     log,
-    config: { LEASE_MS: 30_000, SECRET_KEY: 'a key of the benchmark only, 32 characters' },
+    config: {
+      LEASE_MS: 30_000,
+      SECRET_KEY: 'a key of the benchmark only, 32 characters',
+      PAUSED_SERVERS: 'last' as const,
+    },
   };
   const ours = () => recomputeRanks(deps);
   const shuffle = () =>

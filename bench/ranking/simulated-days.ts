@@ -79,7 +79,11 @@ async function simulate(
     ...collections,
     clock: { now: () => now },
     log,
-    config: { LEASE_MS: 600_000, SECRET_KEY: 'a key of the benchmark only, 32 characters' },
+    config: {
+      LEASE_MS: 600_000,
+      SECRET_KEY: 'a key of the benchmark only, 32 characters',
+      PAUSED_SERVERS: 'last' as const,
+    },
   };
   const listed = simulated.map((server, i) => ({ ...server, _id: new ObjectId(), i, ranks: [] as number[] }));
   await collections.servers.insertMany(listed.map(serverOf));

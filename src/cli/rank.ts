@@ -105,6 +105,7 @@ function explanationJson({ server, rankedAt, serverCount, days, above, below }: 
 }
 
 const DECIDING_FIGURES: Record<DecidingFigure, string> = {
+  pause: 'paused servers are last',
   votes: 'by what its votes weigh',
   uptime: 'same votes; by probed uptime',
   listed: 'same votes and uptime; the older listing is first',

@@ -11,10 +11,12 @@ import {
 import { PLAYER_DAYS, UPTIME_DAYS } from '../history/daily-figures.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKING_DAYS } from '../votes/ranking-period.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
+import { pauseJson, shownPause } from './server-pause.ts';
 import { pairs } from './table.ts';
 
 export type ShownServer = {
@@ -44,6 +46,7 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
     ['Listed', when(server.listedAt, now)],
     ['Removed', server.removedAt ? when(server.removedAt, now) : null],
     ['Hidden', server.hiddenAt ? `${when(server.hiddenAt, now)}: ${server.hiddenReason}` : null],
+    ['Paused', shownPause(server, now)],
     ['Rank', rankText(server)],
     ['Status', statusText(server, now)],
     ['Players', playersText(server)],
@@ -58,7 +61,12 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
     ],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
-    ['Next check', isProbed(server.game) && !server.removedAt ? when(server.probe.nextAt, now) : null],
+    [
+      'Next check',
+      isProbed(server.game) && !server.removedAt && !pauseAt(server, now)
+        ? when(server.probe.nextAt, now)
+        : null,
+    ],
     [
       'Votes',
       `${figures.votesCount} in ${RANKING_DAYS} days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
@@ -92,6 +100,7 @@ function statusText(server: WithId<Server>, now: Date): string {
   const { probe, game, removedAt } = server;
   if (removedAt) return 'removed';
   const status = statusAt(server, now);
+  if (pauseAt(server, now)) return 'unknown: the listing is paused';
   if (sourceAt(server, now) === 'reports') return `${status}, by its own reports`;
   if (!isProbed(game))
     return `${status}: ${game ? 'servers of its game cannot be queried' : 'it has no game'}, so it is not probed, and it did not report in the last ${REPORTS_COUNT_DAYS} days`;
@@ -128,6 +137,7 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     removed_at: iso(server.removedAt),
     hidden_at: iso(server.hiddenAt ?? null),
     hidden_reason: server.hiddenReason ?? null,
+    ...pauseJson(server, now),
     rank_position: server.removedAt ? null : server.rankPosition,
     status: server.removedAt ? null : statusAt(server, now),
     online_players: current.onlinePlayers,

@@ -7,6 +7,7 @@ import { hostWarning } from '../platform/address-guard.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { addServer, editServer, listServers } from '../servers/listed-servers.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { voteFigures } from '../votes/vote-figures.ts';
 import { removeServer } from '../workflows/remove-server.ts';
@@ -19,6 +20,7 @@ import { portOption, portOrNone } from './option-values.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
 import { requireYes } from './prompt.ts';
 import { addGamesCommand, addServerCheckCommand } from './server-check.ts';
+import { addServerPauseCommands } from './server-pause.ts';
 import { ownerEmail, ownersOf, serverJson, serverText } from './server-view.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
@@ -97,6 +99,7 @@ export function addServerCommands(server: Command, terminal: Terminal): void {
     )
     .action(withDeps(terminal, remove));
 
+  addServerPauseCommands(server, terminal);
   addGamesCommand(server, terminal);
 }
 
@@ -143,7 +146,9 @@ async function list(deps: AppDeps, options: { removed?: boolean }): Promise<Answ
     server.slug,
     server.name,
     hostAndPort(server.address, server.port),
-    server.removedAt ? 'removed' : `${statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
+    server.removedAt
+      ? 'removed'
+      : `${pauseAt(server, now) ? 'paused' : statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
     ownerOf(server) ?? '-',
     server._id.toHexString(),
   ]);

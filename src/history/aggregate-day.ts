@@ -1,11 +1,21 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
 import { addDays, DayError, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
+import { type PausedTime, pausedTimes } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { DailyStats } from './daily-stats.ts';
-import { inSlices, type SliceOptions } from './server-slices.ts';
+import { inSlices, type SlicedServer, type SliceOptions } from './server-slices.ts';
 import type { StatusSample } from './status-sample.ts';
-import { ifAny, LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
+import {
+  ifAny,
+  isInPause,
+  LONGEST_GAP_MS,
+  NO_SUMS,
+  PROBE_SUMS,
+  REPORT_SUMS,
+  reportSpans,
+  withoutPauses,
+} from './sum-samples.ts';
 
 export type AggregateDeps = {
   servers: Collection<Server>;
@@ -55,17 +65,29 @@ export async function aggregateDay(deps: AggregateDeps, day: string, options: Sl
   requireComputable(day, now);
   const end = after(startOfDay(day), DAY);
   return inSlices(deps, options, async (slice) => {
-    const reporting = slice.filter(({ firstReportAt }) => firstReportAt && firstReportAt < end);
-    const ids = { all: slice.map(({ _id }) => _id), reporting: reporting.map(({ _id }) => _id) };
-    const before = await computeSlice(deps, day, ids, now);
-    for (const [silent, all] of await silentDays(deps, day, ids.reporting, { before, now })) {
-      await computeSlice(deps, silent, { all, reporting: all }, now);
+    for (const { servers, pauses } of byPauses(slice)) {
+      const reporting = servers.filter(({ firstReportAt }) => firstReportAt && firstReportAt < end);
+      const ids = { all: servers.map(({ _id }) => _id), reporting: reporting.map(({ _id }) => _id), pauses };
+      const before = await computeSlice(deps, day, ids, now);
+      for (const [silent, all] of await silentDays(deps, day, ids.reporting, { before, now })) {
+        await computeSlice(deps, silent, { all, reporting: all, pauses }, now);
+      }
     }
   });
 }
 
-/** `reporting`: those that reported before the end of the day; few in most listings. */
-type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
+/** Each server with a pause alone, because its pauses are in the query; few in most listings. */
+function byPauses(slice: SlicedServer[]): { servers: SlicedServer[]; pauses: PausedTime[] }[] {
+  const wasPaused = (server: SlicedServer) => pausedTimes(server).length > 0;
+  const others = slice.filter((server) => !wasPaused(server));
+  return [
+    ...(others.length > 0 ? [{ servers: others, pauses: [] }] : []),
+    ...slice.filter(wasPaused).map((server) => ({ servers: [server], pauses: pausedTimes(server) })),
+  ];
+}
+
+/** `reporting`: those that reported before the end of the day; few in most listings. `pauses`: of the only server. */
+type SliceIds = { all: ObjectId[]; reporting: ObjectId[]; pauses: PausedTime[] };
 
 /**
  * Returns for each reporting server its last report before the day, if that was made at most `LONGEST_GAP_MS` before
@@ -74,17 +96,19 @@ type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 async function computeSlice(
   { statusSamples, ...deps }: AggregateDeps,
   day: string,
-  { all, reporting }: SliceIds,
+  { all, reporting, pauses }: SliceIds,
   now: Date,
 ): Promise<EdgeReport[]> {
   const start = startOfDay(day);
   const end = after(start, DAY);
-  const { before, after: following } = await reportEdges({ statusSamples }, reporting, { start, end, now });
+  const edges = await reportEdges({ statusSamples }, reporting, { start, end, now });
+  const counting = (reports: EdgeReport[]) => reports.filter((report) => !isInPause(report, pauses));
   const at = { $gte: start, $lt: end };
   const reports: Document[] = [
     { $match: { serverId: { $in: reporting }, at, source: 'report' } },
-    { $unionWith: { pipeline: [{ $documents: [...before, ...following] }] } },
-    ...reportSpans(start, end),
+    ...withoutPauses(pauses),
+    { $unionWith: { pipeline: [{ $documents: counting([...edges.before, ...edges.after]) }] } },
+    ...reportSpans(start, end, pauses),
     { $group: { _id: '$serverId', ...REPORT_SUMS, known: { $max: KNOWN } } },
     { $match: { known: true } },
     { $project: { reports: sums(REPORT_SUMS) } },
@@ -95,6 +119,7 @@ async function computeSlice(
   ];
   const pipeline: Document[] = [
     { $match: { serverId: { $in: all }, at, source: 'probe' } },
+    ...withoutPauses(pauses),
     { $group: { _id: '$serverId', ...PROBE_SUMS } },
     { $project: { probes: withinDay() } },
     ...(reporting.length > 0 ? bothSources : []),
@@ -111,7 +136,7 @@ async function computeSlice(
     { $merge: { into: deps.dailyStats.collectionName, on: ['serverId', 'day'], whenMatched: 'merge' } },
   ];
   await statusSamples.aggregate(pipeline).toArray();
-  return before;
+  return edges.before;
 }
 
 /** The report, its valid time or the gap after it overlaps the day. */

@@ -1,4 +1,5 @@
 import { DAY, MINUTE, SECOND } from '../platform/clock.ts';
+import { lastPauseEnd, PAUSE_FIELDS, type Pausable, pauseAt } from '../servers/listing-pause.ts';
 import type { Server, ServerStatus, Source } from '../servers/server.ts';
 
 export type { Source };
@@ -13,7 +14,7 @@ export const REPORTS_COUNT_DAYS = REPORTS_COUNT_MS / DAY;
 /** A probe's result is valid for this many probe intervals of the server. */
 const INTERVALS_VALID = 3;
 
-type Sources = Pick<Server, 'probe' | 'lastReport'>;
+type Sources = Pick<Server, 'probe' | 'lastReport'> & Pausable;
 
 export const STATUS_FIELDS = {
   'probe.status': 1,
@@ -21,11 +22,16 @@ export const STATUS_FIELDS = {
   'probe.succeededAt': 1,
   'probe.intervalSeconds': 1,
   'lastReport.at': 1,
+  ...PAUSE_FIELDS,
 } as const;
 
-/** `reports` if the server reported in the last 7 days and answered no probe in that time; otherwise `probes`. */
-export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
-  const since = now.getTime() - REPORTS_COUNT_MS;
+/**
+ * `reports` if the server reported in the last 7 days and answered no probe in that time; otherwise `probes`. A pause,
+ * in which nothing is probed, does not change it.
+ */
+export function sourceAt(server: Sources, now: Date): Source {
+  const { probe, lastReport } = server;
+  const since = (pauseAt(server, now)?.at ?? now).getTime() - REPORTS_COUNT_MS;
   const reports = lastReport !== null && lastReport !== undefined && lastReport.at.getTime() > since;
   const answered = probe.succeededAt && probe.succeededAt.getTime() > since;
   return reports && !answered ? 'reports' : 'probes';
@@ -33,15 +39,22 @@ export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
 
 /**
  * By the current source (`sourceAt`). With reports, it is unknown from 15 minutes after the last one; with probes, 3
- * probe intervals after the last one.
+ * probe intervals after the last one. In a pause it is unknown, and what was seen before the end of a pause does not count.
  */
 export function statusAt(server: Sources, now: Date): ServerStatus {
+  if (pauseAt(server, now)) return 'unknown';
   const { probe, lastReport } = server;
+  const pausedUntil = lastPauseEnd(server, now);
+  const counts = (at: Date) => !pausedUntil || at >= pausedUntil;
   if (sourceAt(server, now) === 'reports') {
-    return lastReport && now.getTime() - lastReport.at.getTime() < REPORT_VALID_MS ? 'online' : 'unknown';
+    return lastReport && counts(lastReport.at) && now.getTime() - lastReport.at.getTime() < REPORT_VALID_MS
+      ? 'online'
+      : 'unknown';
   }
   const validMs = INTERVALS_VALID * probe.intervalSeconds * SECOND;
-  return probe.checkedAt && now.getTime() - probe.checkedAt.getTime() <= validMs ? probe.status : 'unknown';
+  return probe.checkedAt && counts(probe.checkedAt) && now.getTime() - probe.checkedAt.getTime() <= validMs
+    ? probe.status
+    : 'unknown';
 }
 
 /**

@@ -1,19 +1,19 @@
 import type { Document, ObjectId } from 'mongodb';
 import { after, DAY, HOUR, SECOND } from '../platform/clock.ts';
-import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
+import { startOfDay } from '../platform/periods/period-marks.ts';
+import { PAUSE_FIELDS, type PausedTime, pausedMs, pausedTimes } from '../servers/listing-pause.ts';
 import type { ServerStatus } from '../servers/server.ts';
 import type { AggregateDeps } from './aggregate-day.ts';
 import { REPORT_VALID_MS, type Source, sourceAt } from './current-status.ts';
-import { UPTIME_DAYS } from './daily-figures.ts';
 import type { DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
-import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
+import { isInPause, PROBE_SUMS, REPORT_SUMS, reportSpans, withoutPauses } from './sum-samples.ts';
 
 /** Determines the resolution: samples, hours or days. */
 export type HistoryRange = '48h' | '30d' | 'all';
 
-/** No check was made, failed checks were not confirmed, or our canary failed. */
-export type NoDataReason = 'no-data' | 'unconfirmed' | 'canary';
+/** No check was made, failed checks were not confirmed, our canary failed, or the listing was paused. */
+export type NoDataReason = 'no-data' | 'paused' | 'unconfirmed' | 'canary';
 
 /** A sample, an hour or a day. If a figure is null, it is unknown, not zero: the chart has a gap there. */
 export type HistoryPoint = {
@@ -68,17 +68,17 @@ async function readSlots(
   serverId: ObjectId,
   range: Exclude<HistoryRange, '48h'> | { from: Date; to: Date },
 ) {
-  const currentSource = await sourceOf(deps, serverId);
+  const { currentSource, pauses } = await shownOf(deps, serverId);
   const byHour = range !== 'all';
   const now = deps.clock.now();
   const hours = range === '30d' ? { from: wholeHour(after(now, -30 * DAY)), to: now } : range;
   const sumsBySlot = await (hours === 'all'
     ? daySums(deps, serverId)
-    : hourSums(deps, serverId, hours.from, hours.to < now ? hours.to : now));
+    : hourSums(deps, serverId, { from: hours.from, to: hours.to < now ? hours.to : now, pauses }));
   const resolution: History['resolution'] = byHour ? 'hours' : 'days';
   const pointsOf = (sources: Source[]): History => ({
     resolution,
-    points: everySlot(sumsBySlot, byHour ? HOUR : DAY, sources),
+    points: everySlot(sumsBySlot, byHour ? HOUR : DAY, { sources, pauses }),
   });
   return { currentSource, sumsBySlot, pointsOf };
 }
@@ -93,9 +93,15 @@ export async function hoursOfDay(deps: AggregateDeps, serverId: ObjectId, day: s
 const bothFrom = (source: Source): Source[] =>
   source === 'probes' ? ['probes', 'reports'] : ['reports', 'probes'];
 
-async function sourceOf({ servers, clock }: AggregateDeps, serverId: ObjectId): Promise<Source> {
-  const server = await servers.findOne({ _id: serverId }, { projection: { probe: 1, lastReport: 1 } });
-  return server ? sourceAt(server, clock.now()) : 'probes';
+/** The current source of the server, and its pauses. */
+export async function shownOf(
+  { servers, clock }: AggregateDeps,
+  serverId: ObjectId,
+): Promise<{ currentSource: Source; pauses: PausedTime[] }> {
+  const projection = { probe: 1, lastReport: 1, ...PAUSE_FIELDS };
+  const server = await servers.findOne({ _id: serverId }, { projection });
+  if (!server) return { currentSource: 'probes', pauses: [] };
+  return { currentSource: sourceAt(server, clock.now()), pauses: pausedTimes(server) };
 }
 
 const gapAt = (at: Date, reason: NoDataReason = 'no-data'): HistoryPoint => ({
@@ -120,15 +126,18 @@ const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unkn
 
 async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<HistoryPoint[]> {
   const { statusSamples, clock } = deps;
-  const currentSource = await sourceOf(deps, serverId);
+  const { currentSource, pauses } = await shownOf(deps, serverId);
   const from = after(clock.now(), -2 * DAY);
   const samples = statusSamples
     .find({ serverId, at: { $gte: from }, source: SAMPLE_SOURCES[currentSource] })
     .sort({ at: 1 });
   const points: HistoryPoint[] = [];
   let knownUntil: Date | undefined;
+  const gap = (from: Date) =>
+    gapAt(from, pauses.some((one) => one.from <= from && from < one.until) ? 'paused' : 'no-data');
   for await (const { at, seconds, status, reason, onlinePlayers, latencyMs } of samples) {
-    if (knownUntil && knownUntil < at) points.push(gapAt(knownUntil));
+    if (isInPause({ at }, pauses)) continue;
+    if (knownUntil && knownUntil < at) points.push(gap(knownUntil));
     const players = status === 'online' ? (onlinePlayers ?? null) : null;
     points.push({
       at,
@@ -139,18 +148,29 @@ async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<Hi
       onlineShare: SHARE[status],
       reason: status === 'unknown' ? (reason ?? 'unconfirmed') : null,
     });
-    const validUntil = after(at, Math.max(INTERVALS_VALID * seconds * SECOND, REPORT_VALID_MS));
+    const validMs = Math.max(INTERVALS_VALID * seconds * SECOND, REPORT_VALID_MS);
+    const validUntil = untilPause(at, after(at, validMs), pauses);
     if (!knownUntil || validUntil > knownUntil) knownUntil = validUntil;
   }
-  if (knownUntil && knownUntil <= clock.now()) points.push(gapAt(knownUntil));
+  if (knownUntil && knownUntil <= clock.now()) points.push(gap(knownUntil));
   return points;
+}
+
+/** `until`, or the beginning of the first pause after `at` if that is earlier. */
+function untilPause(at: Date, until: Date, pauses: PausedTime[]): Date {
+  const next = pauses.find(({ from }) => from > at);
+  return next && next.from < until ? next.from : until;
 }
 
 type BothSums = Partial<Record<Source, DailySums>>;
 
 const wholeHour = (at: Date) => new Date(Math.ceil(at.getTime() / HOUR) * HOUR);
 
-async function hourSums({ statusSamples }: AggregateDeps, serverId: ObjectId, from: Date, to: Date) {
+async function hourSums(
+  { statusSamples }: AggregateDeps,
+  serverId: ObjectId,
+  { from, to, pauses }: { from: Date; to: Date; pauses: PausedTime[] },
+) {
   const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
   const end = { $add: [hour, HOUR] };
   const samplesFrom = (source: StatusSample['source']) => ({
@@ -162,13 +182,19 @@ async function hourSums({ statusSamples }: AggregateDeps, serverId: ObjectId, fr
   ];
   const hours = statusSamples.aggregate<DailySums & { _id: Date; source: Source; last?: StatusSample }>([
     samplesFrom('probe'),
+    ...withoutPauses(pauses),
     { $set: { until: { $add: ['$at', { $multiply: ['$seconds', SECOND] }] } } },
     ...grouped('probes', { ...PROBE_SUMS, last: { $top: { sortBy: { until: -1 }, output: '$$ROOT' } } }),
     {
       $unionWith: {
         coll: statusSamples.collectionName,
         // The time after a report counts only up to the end of the hour in which the report was made.
-        pipeline: [samplesFrom('report'), ...reportSpans(hour, end), ...grouped('reports', REPORT_SUMS)],
+        pipeline: [
+          samplesFrom('report'),
+          ...withoutPauses(pauses),
+          ...reportSpans(hour, end, pauses),
+          ...grouped('reports', REPORT_SUMS),
+        ],
       },
     },
   ]);
@@ -224,13 +250,19 @@ async function daySums({ dailyStats }: AggregateDeps, serverId: ObjectId): Promi
 }
 
 /** From the first to the last slot with data. */
-function everySlot(sumsBySlot: Map<number, BothSums>, slotMs: number, sources: Source[]): HistoryPoint[] {
+function everySlot(
+  sumsBySlot: Map<number, BothSums>,
+  slotMs: number,
+  { sources, pauses }: { sources: Source[]; pauses: PausedTime[] },
+): HistoryPoint[] {
   const times = [...sumsBySlot.keys()].toSorted((a, b) => a - b);
   const last = times.at(-1);
   const points: HistoryPoint[] = [];
   if (last === undefined) return points;
   for (let at = times[0] ?? last; at <= last; at += slotMs) {
-    points.push(slotPoint(new Date(at), sumsBySlot.get(at) ?? {}, sources));
+    const point = slotPoint(new Date(at), sumsBySlot.get(at) ?? {}, sources);
+    const isPaused = point.reason === 'no-data' && pausedMs(pauses, at, at + slotMs) > 0;
+    points.push(isPaused ? { ...point, reason: 'paused' } : point);
   }
   return points;
 }
@@ -259,41 +291,4 @@ function knownSeconds(sums: DailySums | undefined): number {
 function reasonOf(probes: DailySums | undefined): NoDataReason {
   if (!probes || probes.canarySeconds + probes.unconfirmedSeconds === 0) return 'no-data';
   return probes.canarySeconds >= probes.unconfirmedSeconds ? 'canary' : 'unconfirmed';
-}
-
-/** In seconds that add up to 86,400. */
-export type UptimeDay = {
-  day: string;
-  onlineSeconds: number;
-  offlineSeconds: number;
-  unknownSeconds: number;
-  unknown: Record<NoDataReason, number>;
-};
-
-/** The whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
-export async function uptimeDays(deps: AggregateDeps, serverId: ObjectId): Promise<UptimeDay[]> {
-  const source = await sourceOf(deps, serverId);
-  const today = dayOf(deps.clock.now());
-  const first = addDays(today, -UPTIME_DAYS);
-  const sumsByDay = new Map<string, DailySums>();
-  for await (const stats of deps.dailyStats.find({ serverId, day: { $gte: first, $lt: today } })) {
-    sumsByDay.set(stats.day, stats[source]);
-  }
-  return Array.from({ length: UPTIME_DAYS }, (_, i) => {
-    const day = addDays(first, i);
-    return uptimeDay(day, sumsByDay.get(day));
-  });
-}
-
-function uptimeDay(day: string, sums: DailySums | undefined): UptimeDay {
-  const { onlineSeconds = 0, offlineSeconds = 0, unconfirmedSeconds = 0, canarySeconds = 0 } = sums ?? {};
-  const unknownSeconds = Math.max(DAY / SECOND - onlineSeconds - offlineSeconds, 0);
-  const noData = Math.max(unknownSeconds - unconfirmedSeconds - canarySeconds, 0);
-  return {
-    day,
-    onlineSeconds,
-    offlineSeconds,
-    unknownSeconds,
-    unknown: { 'no-data': noData, unconfirmed: unconfirmedSeconds, canary: canarySeconds },
-  };
 }

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
@@ -66,6 +67,8 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date) {
     /** ISO 3166-1, or `ZZ` if it is not set. */
     countryCode: server.countryCode ?? 'ZZ',
     status,
+    /** Null if the listing is not paused. */
+    listingPause: pauseAt(server, now),
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
     /** Then the number is 0; false while offline. */
     playersHidden: status !== 'offline' && playersHidden(current),

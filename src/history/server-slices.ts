@@ -1,5 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Progress } from '../platform/progress.ts';
+import { PAUSE_FIELDS } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 
 /** Limits the time and memory of each operation. */
@@ -13,7 +14,9 @@ export type SliceOptions = {
   signal?: AbortSignal | undefined;
 };
 
-type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'>>;
+export type SlicedServer = WithId<
+  Pick<Server, 'probe' | 'lastReport' | 'firstReportAt' | 'listingPause' | 'earlierPauses'>
+>;
 
 /**
  * Ordered by id. Returns the number of servers.
@@ -38,7 +41,7 @@ export async function inSlices(
         // Without `last` and `serverIds` there is no filter by id: an empty `_id` filter would match no server.
         ...(last || serverIds ? { _id: range } : {}),
       })
-      .project<SlicedServer>({ probe: 1, lastReport: 1, firstReportAt: 1 })
+      .project<SlicedServer>({ probe: 1, lastReport: 1, firstReportAt: 1, ...PAUSE_FIELDS })
       .sort({ _id: 1 })
       .limit(SLICE)
       .toArray();

@@ -1,5 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { DAY, SECOND } from '../platform/clock.ts';
+import type { PausedTime } from '../servers/listing-pause.ts';
 import { REPORT_VALID_MS } from './current-status.ts';
 import { type DailyStats, type DailySums, emptySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
@@ -79,6 +80,25 @@ export const REPORT_SUMS: Document = sumsOf({
   counted: '$isInside',
 });
 
+/**
+ * Leaves out the samples of one server that were made in a pause. A probe's seconds end when a pause begins; so does
+ * the time after a report (`reportSpans`).
+ */
+export function withoutPauses(pauses: PausedTime[]): Document[] {
+  if (pauses.length === 0) return [];
+  const untilPause = pauses.map(({ from }) => ({
+    $cond: [{ $lt: ['$at', from] }, secondsBetween('$at', from), '$seconds'],
+  }));
+  return [
+    { $match: { $nor: pauses.map(({ from, until }) => ({ at: { $gte: from, $lt: until } })) } },
+    { $set: { seconds: { $min: ['$seconds', ...untilPause] } } },
+  ];
+}
+
+export function isInPause({ at }: { at: Date }, pauses: PausedTime[]): boolean {
+  return pauses.some(({ from, until }) => from <= at && at < until);
+}
+
 export const NO_SUMS: Document = emptySums();
 
 const later = (a: unknown, b: unknown) => ({ $max: [a, b] });
@@ -86,12 +106,15 @@ const secondsBetween = (from: unknown, to: unknown) => ({
   $max: [0, { $divide: [{ $subtract: [to, from] }, SECOND] }],
 });
 
+/** Null, which `$min` ignores, if the report is later. */
+const beginning = ({ from }: PausedTime) => ({ $cond: [{ $lt: ['$at', from] }, from, null] });
+
 /**
  * For each report, its seconds between `start` and `end`: online (up to the next report, at most 15 minutes) and
  * offline (the rest of the time to the next report, up to 7 days after the report). The newest report has no offline
- * time.
+ * time. The beginning of a pause ends both, as a next report would; the reports made in it must be left out.
  */
-export function reportSpans(start: unknown, end: unknown): Document[] {
+export function reportSpans(start: unknown, end: unknown, pauses: PausedTime[] = []): Document[] {
   const validUntil = { $add: ['$at', REPORT_VALID_MS] };
   return [
     {
@@ -101,6 +124,7 @@ export function reportSpans(start: unknown, end: unknown): Document[] {
         output: { next: { $shift: { output: '$at', by: 1, default: null } } },
       },
     },
+    ...(pauses.length > 0 ? [{ $set: { next: { $min: ['$next', ...pauses.map(beginning)] } } }] : []),
     {
       $set: {
         isInside: { $and: [{ $gte: ['$at', start] }, { $lt: ['$at', end] }] },

@@ -21,6 +21,10 @@ export const ERROR_CODES = {
     status: 403,
     meaning: 'The token lacks the scope that the call needs, or is of another kind.',
   },
+  'listing-paused': {
+    status: 403,
+    meaning: 'The owner has paused the listing of the server: it takes no votes until it begins again.',
+  },
   'not-found': { status: 404, meaning: 'There is nothing at this address.' },
   'no-goal': { status: 404, meaning: 'The server has no vote goal.' },
   'method-not-allowed': { status: 405, meaning: 'The address exists and does not take this method.' },

@@ -84,8 +84,25 @@ function serverRecord(server: WithId<Server>, ownerEmail: string | null): object
     is_premium: server.isPremium,
     date_added: server.listedAt.toISOString(),
     owner_email: ownerEmail,
+    ...pauseRecord(server),
     ...(server.howToVote ? { how_to_vote: server.howToVote } : {}),
     ...(profile ? { profile } : {}),
+  };
+}
+
+function pauseRecord({ listingPause, earlierPauses }: Server): object {
+  const earlier = earlierPauses?.map(({ from, until }) => ({ from, until })) ?? [];
+  return {
+    ...(listingPause
+      ? {
+          pause: {
+            from: listingPause.at,
+            until: listingPause.until ?? null,
+            text: listingPause.text ?? null,
+          },
+        }
+      : {}),
+    ...(earlier.length > 0 ? { earlier_pauses: earlier } : {}),
   };
 }
 

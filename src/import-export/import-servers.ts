@@ -6,7 +6,9 @@ import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { emailAddress } from '../platform/email-address.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
+import { shownText } from '../platform/text.ts';
 import { newListing, nextRank } from '../servers/listed-servers.ts';
+import { LONGEST_PAUSE_TEXT, type PausedTime } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
@@ -22,6 +24,7 @@ type ServerRecord = {
   listedAt: Date | null;
   ownerEmail: string | null;
   texts: TextsRecord;
+  pauses: Pick<Server, 'listingPause' | 'earlierPauses'>;
 };
 
 const { shape } = newServer;
@@ -36,7 +39,8 @@ const slugField = z
 
 /**
  * A line: `{"name", "address", "connection_port"}` and optionally `"server_id"`, `"slug"`, `"query_port"`, `"game"`,
- * `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`, `"how_to_vote"`, `"profile"` (profile-record.ts).
+ * `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`, `"how_to_vote"`, `"profile"` (profile-record.ts), `"pause"`,
+ * `"earlier_pauses"`.
  */
 function serverSchema(clock: Clock) {
   return z
@@ -55,6 +59,8 @@ function serverSchema(clock: Clock) {
         owner_email: emailAddress(emailError).nullish(),
         how_to_vote: z.string({ error: 'must be text' }).nullish(),
         profile: profileField.nullish(),
+        pause: pauseField(clock).nullish(),
+        earlier_pauses: z.array(pausedTimeField(clock), { error: 'must be a list' }).max(100).nullish(),
       },
       OBJECT_ERROR,
     )
@@ -75,8 +81,53 @@ function serverSchema(clock: Clock) {
         listedAt: line.date_added ?? null,
         ownerEmail: line.owner_email ?? null,
         texts: { profile: line.profile, howToVote: line.how_to_vote },
+        pauses: storedPauses(line),
       };
     });
+}
+
+/** Of another listing, or of this one before a loss: it goes on since its beginning. */
+function pauseField(clock: Clock) {
+  return z.object(
+    {
+      from: pastMoment(clock),
+      until: z.iso
+        .datetime({ offset: true, error: 'must be a time such as 2026-11-21T08:00:00.000Z' })
+        .transform((text) => new Date(text))
+        .nullish(),
+      text: shownText(LONGEST_PAUSE_TEXT).nullish(),
+    },
+    OBJECT_ERROR,
+  );
+}
+
+function pausedTimeField(clock: Clock) {
+  return z
+    .object({ from: pastMoment(clock), until: pastMoment(clock) }, OBJECT_ERROR)
+    .refine(({ from, until }) => from < until, { error: 'must end after it begins' });
+}
+
+function storedPauses({
+  pause,
+  earlier_pauses: earlier,
+}: {
+  pause?: z.output<ReturnType<typeof pauseField>> | null | undefined;
+  earlier_pauses?: PausedTime[] | null | undefined;
+}): ServerRecord['pauses'] {
+  return {
+    ...(pause
+      ? {
+          listingPause: {
+            at: pause.from,
+            ...(pause.until ? { until: pause.until } : {}),
+            ...(pause.text ? { text: pause.text } : {}),
+          },
+        }
+      : {}),
+    ...(earlier?.length
+      ? { earlierPauses: earlier.toSorted((a, b) => a.from.getTime() - b.from.getTime()) }
+      : {}),
+  };
 }
 
 /** Derived from the line, so a line that is imported twice lists one server. */
@@ -184,6 +235,7 @@ async function writeServer(
     ...newListing({ _id: serverId, settings, now, listedAt: record.listedAt ?? now, rankPosition }),
     ...(ownerEmail ? { ownerEmail } : {}),
     ...(await storedTexts(deps, record.texts)),
+    ...record.pauses,
   };
   let slug = record.slug;
   if (slug === null) {

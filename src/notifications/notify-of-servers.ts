@@ -5,6 +5,7 @@ import { serversWanting } from '../events/store-events.ts';
 import { statusAt } from '../history/current-status.ts';
 import { after, DAY, MINUTE, SECOND } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { audienceOf, CHANNELS, isWanted } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
@@ -73,14 +74,16 @@ async function notifyOnline(deps: NotificationsDeps, sent: ServerNotices, now: D
     await deps.serverNotices.deleteOne({ _id });
     return 0;
   }
-  if (statusAt(server, now) !== 'online') return 0;
+  // A pause does not begin while the server is offline: it was online again before.
+  const pause = pauseAt(server, now);
+  if (!pause && statusAt(server, now) !== 'online') return 0;
   const audience = await audienceOf(deps, _id);
   let written = 0;
   for (const channel of CHANNELS) {
     const field = SINCE[channel];
     const since = sent[field];
     if (!since) continue;
-    const notification = onlineNotification(server, since, now);
+    const notification = onlineNotification(server, since, pause?.at ?? now);
     if (audience && (await notifyBy(channel, deps, audience, notification))) written += 1;
     await deps.serverNotices.updateOne({ _id, [field]: since }, { $set: { [field]: null } });
   }

@@ -114,6 +114,12 @@ export const QUEUES = {
     'Settle accounts',
     'Deletes accounts whose waiting period has ended, and completes interrupted changes of e-mail addresses.',
   ),
+  'resume-listings': queue({
+    title: 'Resume listings',
+    does: 'Ends the pause of one listing whose date of return has come.',
+    payload: z.object({ serverId: objectId }),
+    key: ({ serverId }) => serverId,
+  }),
   'exclude-votes': queue({
     title: 'Exclude votes',
     does: 'Finishes an exclusion of votes that was begun or is being undone.',
@@ -139,6 +145,7 @@ export const QUEUES = {
     payload: z.discriminatedUnion('task', [
       question.extend({ task: z.literal('check-draft'), draftId: objectId, userId: objectId }),
       question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
+      question.extend({ task: z.literal('check-paused'), serverId: objectId, userId: objectId }),
       question.extend({ task: z.literal('test-listener'), serverId: objectId }),
       question.extend({ task: z.literal('test-subscription'), serverId: objectId, subscriptionId: objectId }),
       question.extend({ task: z.literal('test-mail'), userId: objectId }),

@@ -4,6 +4,7 @@ import type { Config } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import type { Producer } from '../platform/producer.ts';
 import type { Resources } from '../platform/resources.ts';
+import { NOT_PAUSED } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { planOfTake } from './probe-state.ts';
 
@@ -65,7 +66,12 @@ async function waitingJobs({ queues }: TakeDeps): Promise<number> {
 /** The urgent servers, then those that have been due for longest. */
 async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
   // As the partial indexes, which have only servers with a game.
-  const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
+  const isDue = {
+    removedAt: null,
+    game: { $type: 'string' as const },
+    'probe.nextAt': { $lte: now },
+    ...NOT_PAUSED,
+  };
   const oldest = async (filter: Filter<Server>, most: number): Promise<Due[]> => {
     if (most <= 0) return [];
     const found = servers.find(filter).sort({ 'probe.nextAt': 1 }).limit(most);
@@ -82,7 +88,7 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
 
 type Taken = { server: Due; claim: UUID };
 
-/** Unless it was taken, checked or edited since it was read. */
+/** Unless it was taken, checked, edited or paused since it was read. */
 async function take(servers: Collection<Server>, due: Due[], now: Date): Promise<Taken[]> {
   const wanted = due.map((server) => ({ server, claim: new UUID() }));
   await servers.bulkWrite(

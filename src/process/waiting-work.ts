@@ -11,6 +11,7 @@ import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import { dueTimeOf } from '../platform/delayed-jobs.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
+import { NOT_PAUSED } from '../servers/listing-pause.ts';
 import type { AppDeps } from './app-deps.ts';
 import { unavailableQueues } from './redis-queues.ts';
 
@@ -110,7 +111,7 @@ function countEvents({ events }: AppDeps): Promise<number> {
 async function probeLateness({ config, servers, clock }: AppDeps): Promise<number> {
   if (config.PROBES === 'off') return 0;
   const first = await servers.findOne(
-    { removedAt: null, game: { $type: 'string' } },
+    { removedAt: null, game: { $type: 'string' }, ...NOT_PAUSED },
     { sort: { 'probe.nextAt': 1 }, projection: { 'probe.nextAt': 1 }, maxTimeMS: TIMEOUT_MS },
   );
   return first ? Math.max(0, clock.now().getTime() - first.probe.nextAt.getTime()) / SECOND : 0;

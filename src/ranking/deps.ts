@@ -16,7 +16,7 @@ import type { RankedList, StoredListingSummary } from './ranked-list.ts';
 /** Nothing of Redis: a ranking needs MongoDB only. */
 export type RankingDeps = LeaseDeps & {
   auditLog: Collection<AuditEntry>;
-  config: Pick<ConnectedConfig, 'SECRET_KEY'>;
+  config: Pick<ConnectedConfig, 'SECRET_KEY' | 'PAUSED_SERVERS'>;
   dailyStats: Collection<DailyStats>;
   listingSummary: Collection<StoredListingSummary>;
   log: Logger;

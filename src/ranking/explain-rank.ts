@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { rankVotesByDay } from './evidence/rank-votes.ts';
@@ -7,7 +8,7 @@ import { RANKED } from './ranking-pipeline.ts';
 import { rankedIds, readListingSummary } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
-export type DecidingFigure = 'votes' | 'uptime' | 'listed' | 'id';
+export type DecidingFigure = 'pause' | 'votes' | 'uptime' | 'listed' | 'id';
 
 export type RankExplanation = Awaited<ReturnType<typeof explainRank>>;
 export type RankFigures = ReturnType<typeof figuresOf>;
@@ -16,8 +17,10 @@ export type RankFigures = ReturnType<typeof figuresOf>;
  * Of the last ranking. `votesCount` (the votes of 30 days) and `rankVotes` (what they weigh) are null before the
  * server's first ranking; `probedUptime` also if it is unknown.
  */
-function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<Server>) {
+function figuresOf(server: WithId<Server>, now: Date) {
+  const { _id, name, slug, rankPosition, ranked, listedAt } = server;
   return {
+    isPaused: pauseAt(server, now) !== null,
     serverId: _id,
     name,
     slug,
@@ -30,6 +33,7 @@ function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<S
 }
 
 function decidingFigure(one: RankFigures, other: RankFigures): DecidingFigure {
+  if (one.isPaused !== other.isPaused) return 'pause';
   if (one.rankVotes !== other.rankVotes) return 'votes';
   if (one.probedUptime !== other.probedUptime) return 'uptime';
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
@@ -51,10 +55,11 @@ export async function explainRank(deps: RankingDeps, found: WithId<Server>) {
     readListingSummary(deps),
     rankVotesByDay(deps, found._id, dayOf(at ?? deps.clock.now())),
   ]);
-  const server = figuresOf(found);
+  const now = deps.clock.now();
+  const server = figuresOf(found, now);
   const neighbour = (other: WithId<Server> | null | undefined) => {
     if (!other) return null;
-    const figures = figuresOf(other);
+    const figures = figuresOf(other, now);
     return { ...figures, by: decidingFigure(server, figures) };
   };
   return {

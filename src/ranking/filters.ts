@@ -1,4 +1,6 @@
 import { STATUS_FIELDS, statusAt } from '../history/current-status.ts';
+import type { Config } from '../platform/config.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { Sort } from './sorts.ts';
 
@@ -15,7 +17,10 @@ export type Filters = {
   tag?: string | undefined;
 };
 
-export type Filtered = Pick<Server, 'game' | 'countryCode' | 'probe' | 'lastReport'> & {
+export type Filtered = Pick<
+  Server,
+  'game' | 'countryCode' | 'probe' | 'lastReport' | 'listingPause' | 'earlierPauses'
+> & {
   current: Pick<Server['current'], 'version'>;
   profile?: { tags?: string[] | undefined } | null | undefined;
 };
@@ -27,6 +32,13 @@ export const FILTERED = {
   'profile.tags': 1,
   ...STATUS_FIELDS,
 } as const;
+
+export type ListsConfig = Pick<Config, 'PAUSED_SERVERS'>;
+
+/** Whether public lists and the search show it. Without a configuration, as in a migration: paused ones too. */
+export function isListed(server: Filtered, config: ListsConfig | undefined, now: Date): boolean {
+  return config?.PAUSED_SERVERS !== 'hidden' || !pauseAt(server, now);
+}
 
 const MOST_VERSIONS = 30;
 

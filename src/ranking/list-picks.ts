@@ -51,7 +51,9 @@ export async function readPicks(deps: RankingDeps, { picks }: ListingSummary): P
   const rows = await listedRows(deps, [...rising.map(({ id }) => id), ...newcomers]);
   const rowOf = (id: ObjectId) => rows.filter((row) => row.id === id.toHexString()).slice(0, 1);
   return {
-    rising: rising.flatMap(({ id, places }) => rowOf(id).map((row) => ({ row, places }))),
+    rising: rising.flatMap(({ id, places }) =>
+      rowOf(id).flatMap((row) => (row.listingPause ? [] : [{ row, places }])),
+    ),
     newcomers: newcomers.flatMap(rowOf).filter(({ onlinePlayers }) => onlinePlayers > 0),
   };
 }

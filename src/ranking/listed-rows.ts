@@ -1,6 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { playersHidden, playersSource, statusAt } from '../history/current-status.ts';
 import { after, DAY } from '../platform/clock.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { FILTERED } from './filters.ts';
@@ -63,6 +64,8 @@ function rowOf(server: WithId<Server>, rating: Rating | null, now: Date) {
     countryCode: server.countryCode ?? null,
     /** The current one; the list that contains the row may be older. */
     status,
+    /** Null if the listing is not paused. */
+    listingPause: pauseAt(server, now),
     lastSeenAt: lastSeenAt(server),
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
     /** Then `onlinePlayers` is 0. False while the server is offline. */

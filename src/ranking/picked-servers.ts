@@ -1,4 +1,5 @@
 import type { ObjectId, WithId } from 'mongodb';
+import { NOT_PAUSED } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { type Filters, listKey } from './filters.ts';
@@ -58,7 +59,7 @@ function keysOf({ game, profile }: Compared): string[] {
   return [...(game ? [listKey(ofGame)] : []), ...tags.map((tag) => listKey({ ...ofGame, tag }))];
 }
 
-/** So many servers are drawn if those before were hidden or removed since the ranking. */
+/** So many servers are drawn if those before are paused, or were hidden or removed since the ranking. */
 const MOST_DRAWS = 5;
 
 /**
@@ -79,7 +80,8 @@ async function drawSlug({ servers, rankedLists }: RankingDeps, filters: Filters)
     const part = Math.floor(index / PART);
     const list = part === 0 ? first : await rankedLists.findOne({ _id: partId(key, part) });
     const _id = list && idsOf(list)[index % PART];
-    const server = _id && (await servers.findOne({ _id, ...RANKED }, { projection: { slug: 1 } }));
+    const server =
+      _id && (await servers.findOne({ _id, ...RANKED, ...NOT_PAUSED }, { projection: { slug: 1 } }));
     if (server) return server.slug;
   }
   return null;

@@ -33,7 +33,7 @@ export async function takeSnapshot(deps: RankingDeps, lease: ActiveLease, first:
 }
 
 /**
- * For the servers listed then, by the votes up to that day and the current uptime. `first`: as in `rankingPipeline`.
+ * For the servers listed and not paused then, by the votes up to that day and the current uptime. `first`: as in `rankingPipeline`.
  */
 export async function storeRanks({ servers }: RankingDeps, day: string, first: string | null): Promise<void> {
   const end = after(startOfDay(day), DAY);
@@ -49,7 +49,8 @@ export async function storeRanks({ servers }: RankingDeps, day: string, first: s
   await servers
     .aggregate(
       [
-        ...rankingPipeline(day, listed, first),
+        ...rankingPipeline(day, listed, first, after(end, -1)),
+        { $match: { isPaused: false } },
         {
           $project: {
             _id: 0,

@@ -1,5 +1,6 @@
 import type { Document, Filter } from 'mongodb';
 import { addDays } from '../platform/periods/period-marks.ts';
+import { wasPaused } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKING_DAYS } from '../votes/ranking-period.ts';
 
@@ -21,12 +22,17 @@ function byMonth(days: string[]): Map<string, string[]> {
 }
 
 /**
- * Runs on `servers`. The order is: the weight of the votes, highest first; probed uptime, highest first and unknown
+ * Runs on `servers`. The order is: servers that were not paused at `at` first; the weight of the votes, highest first; probed uptime, highest first and unknown
  * last; `listedAt`, earliest first; the lower id. `rank` begins at 1 and has no gaps. The counters are summed once for
  * all servers, which is cheaper than a lookup for each. `first`: the first UTC day whose votes are weighed
  * (`firstWeighedDay`); null if no day is weighed.
  */
-export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
+export function rankingPipeline(
+  lastDay: string,
+  listed: Filter<Server>,
+  first: string | null,
+  at: Date,
+): Document[] {
   const months = byMonth(rankingDays(lastDay));
   // A missing day counts as 0: no votes in `days`, all votes in full in `less` and `waiting`.
   const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
@@ -45,6 +51,7 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
         rankPosition: 1,
         probedUptime: { $ifNull: ['$daily.probedUptime', null] },
         ranked: 1,
+        isPaused: wasPaused(at),
       },
     },
     {
@@ -73,13 +80,14 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
         listedAt: { $max: '$listedAt' },
         rankPosition: { $max: '$rankPosition' },
         ranked: { $max: '$ranked' },
+        isPaused: { $max: '$isPaused' },
       },
     },
     { $match: { listedAt: { $ne: null } } },
     { $set: { tenths: { $max: [0, { $subtract: [{ $multiply: [10, '$votesCount'] }, '$less'] }] } } },
     {
       $setWindowFields: {
-        sortBy: { tenths: -1, probedUptime: -1, listedAt: 1, _id: 1 },
+        sortBy: { isPaused: 1, tenths: -1, probedUptime: -1, listedAt: 1, _id: 1 },
         // `$documentNumber` accepts only one sort field, so the rank is a running sum.
         output: { rank: { $sum: 1, window: { documents: ['unbounded', 'current'] } } },
       },

@@ -38,11 +38,11 @@ export async function readListPage(
   return { rows: await listedRows(deps, ids), total: part.total, pages };
 }
 
-/** Servers that are no newcomers any more are left out. */
+/** Servers that are no newcomers any more, and paused ones, are left out. */
 export async function readNewcomers(deps: RankingDeps, filters: Filters, most: number): Promise<ListedRow[]> {
   const newest = await deps.rankedLists.findOne({ _id: partId(listKey(filters, 'newest'), 0) });
   const rows = newest ? await listedRows(deps, idsOf(newest).slice(0, most)) : [];
-  return rows.filter(({ isNewcomer }) => isNewcomer);
+  return rows.filter(({ isNewcomer, listingPause }) => isNewcomer && !listingPause);
 }
 
 export function idsOf({ ids }: RankedList): ObjectId[] {

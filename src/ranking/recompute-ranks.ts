@@ -51,6 +51,7 @@ export function recomputeRanks(
 }
 
 async function writePlaces({ servers, clock }: RankingDeps, lease: ActiveLease, first: string) {
+  const now = clock.now();
   const figures = {
     $and: [
       { $eq: ['$rank', '$rankPosition'] },
@@ -62,7 +63,7 @@ async function writePlaces({ servers, clock }: RankingDeps, lease: ActiveLease, 
   };
   const changed = servers.aggregate<Place>(
     [
-      ...rankingPipeline(dayOf(clock.now()), RANKED, first),
+      ...rankingPipeline(dayOf(now), RANKED, first, now),
       { $match: { $expr: { $not: figures } } },
       { $project: { rank: 1, votesCount: 1, rankVotes: 1, waiting: 1, probedUptime: 1, rankPosition: 1 } },
     ],

@@ -1,7 +1,8 @@
 import type { ObjectId, WithId } from 'mongodb';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
-import { FILTERED, type Filtered, type Filters, passes } from './filters.ts';
+import { FILTERED, type Filtered, type Filters, isListed, passes } from './filters.ts';
 import { type ListedRow, listedRows } from './listed-rows.ts';
 import { foldName, LEAST_SIMILARITY, nameTerms, similarity, termKey, termWeight } from './name-terms.ts';
 import type { RankedList } from './ranked-list.ts';
@@ -38,7 +39,7 @@ const OF_A_TEXT = 0.9;
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
 
 /**
- * At most one page, by similarity, then by rank. If the search text is an address: the servers at this address or at
+ * At most one page: paused servers last, then by similarity, then by rank. If the search text is an address: the servers at this address or at
  * its host; if there are none and it is not certainly an address, it is searched like other texts. If hundreds of names
  * have a word, only the best ranked of these servers are candidates.
  */
@@ -64,8 +65,8 @@ async function searchByAddress(deps: RankingDeps, { host, port }: SearchedAddres
   const exact = port === undefined ? [] : await at({ port });
   const there = exact.length > 0 ? exact : await at({});
   const ranked = there
-    .filter((server) => passes(server, filters, now))
-    .toSorted((a, b) => a.rankPosition - b.rankPosition)
+    .filter((server) => isListed(server, deps.config, now) && passes(server, filters, now))
+    .toSorted((a, b) => pausedLast(a, b, now) || a.rankPosition - b.rankPosition)
     .slice(0, ROWS)
     .map(({ _id }) => _id);
   return listedRows(deps, ranked);
@@ -92,13 +93,19 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
     .project<Candidate>({ name: 1, rankPosition: 1, ...FILTERED, ...SEARCHED })
     .toArray();
   const mostSimilar = servers
-    .filter((server) => passes(server, filters, now))
+    .filter((server) => isListed(server, deps.config, now) && passes(server, filters, now))
     .map((server) => ({ ...server, similarity: similarityOf(server, folded, ofTexts) }))
     .filter(({ similarity }) => similarity > 0)
-    .toSorted((a, b) => b.similarity - a.similarity || a.rankPosition - b.rankPosition)
+    .toSorted(
+      (a, b) => pausedLast(a, b, now) || b.similarity - a.similarity || a.rankPosition - b.rankPosition,
+    )
     .slice(0, ROWS)
     .map(({ _id }) => _id);
   return listedRows(deps, mostSimilar);
+}
+
+function pausedLast(one: Filtered, other: Filtered, now: Date): number {
+  return Number(pauseAt(one, now) !== null) - Number(pauseAt(other, now) !== null);
 }
 
 /** By name or by all words of the server; 0 if the server is not a result. */

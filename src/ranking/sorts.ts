@@ -1,6 +1,7 @@
 import type { Collection, Filter } from 'mongodb';
 import { statusAt } from '../history/current-status.ts';
 import type { ReviewList } from '../reviews/review.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 
 /** `rank` is the ranking itself. */
@@ -26,16 +27,20 @@ export async function readRatings(reviewLists: Collection<ReviewList>, filter: F
   return new Map(await found.map((list) => [list._id.toHexString(), ratingOf(list)] as const).toArray());
 }
 
-export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
+export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport' | 'listingPause'> & {
   current: Pick<Server['current'], 'onlinePlayers'>;
   daily: Pick<Server['daily'], 'probedUptime'>;
 };
 
+/** Less than every figure. */
+const PAUSED = -2;
+
 /** The projection for `sortFigure`, without the fields of the status (see `FILTERED`). */
 export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
 
-/** The highest comes first. An unknown figure, and the players of a server that is not online, is -1 and comes last. */
+/** The highest comes first, and paused servers come last. An unknown figure, and the players of a server that is not online, is -1 and comes last. */
 export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | null, now: Date): number {
+  if (pauseAt(server, now)) return PAUSED;
   switch (sort) {
     case 'players':
       return statusAt(server, now) === 'online' ? server.current.onlinePlayers : -1;

@@ -8,6 +8,8 @@ import {
   FILTERED,
   type Filtered,
   type Filters,
+  isListed,
+  type ListsConfig,
   listKey,
   listKeys,
   listPrefix,
@@ -40,7 +42,7 @@ const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * serve
 type ListsDeps = Pick<
   RankingDeps,
   'servers' | 'reviewLists' | 'rankedLists' | 'rankSnapshots' | 'listingSummary' | 'clock'
->;
+> & { config?: ListsConfig };
 
 /** Documents read or servers handled at a time. A larger batch would block other work of the process. */
 const BATCH = 1_000;
@@ -95,8 +97,8 @@ export async function writeLists(deps: ListsDeps, lease: ActiveLease): Promise<v
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }
 
-/** By rank; puts each server into the list of every combination of filters that it passes. */
-async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
+/** By rank, in which paused servers are last; puts each server that is listed into the list of every combination of filters that it passes. */
+async function readRanking({ servers, reviewLists, config, clock }: ListsDeps) {
   const now = clock.now();
   const ratings = await readRatings(reviewLists, {});
   const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
@@ -117,6 +119,7 @@ async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
       ...SEARCHED,
     });
   for await (const server of inOrder) {
+    if (!isListed(server, config, now)) continue;
     const place = ids.push(server._id) - 1;
     names.push(server.name);
     texts.push(textsOf(server));

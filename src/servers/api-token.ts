@@ -1,5 +1,6 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
+import type { ListingPause } from './listing-pause.ts';
 
 /**
  * `claim`: a claim key, which can only check and claim votes; vote plugins send it in URLs. `deliver`: a delivery
@@ -51,8 +52,13 @@ export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 /** The owner or a full member of the server, or an operator. */
 export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
-/** A valid token and the id of its server. The server itself is not cached. */
-export type AuthenticatedToken = { serverId: ObjectId; ownerId: ObjectId | null; token: WithId<ApiToken> };
+/** A valid token and of its server the id, the owner and the pause. The server itself is not cached. */
+export type AuthenticatedToken = {
+  serverId: ObjectId;
+  ownerId: ObjectId | null;
+  listingPause: ListingPause | null;
+  token: WithId<ApiToken>;
+};
 
 export function scopesOf({ scopes }: Pick<ApiToken, 'scopes'>): readonly TokenScope[] {
   return scopes ? TOKEN_SCOPES.filter((scope) => scopes.includes(scope)) : TOKEN_SCOPES;

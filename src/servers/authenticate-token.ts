@@ -12,7 +12,7 @@ import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
 
-type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members'>>;
+type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members' | 'listingPause'>>;
 
 const tokensLoader = findLoader<ApiToken, string>({
   filter: (hashes) => ({ hash: anyOf(hashes) }),
@@ -20,7 +20,7 @@ const tokensLoader = findLoader<ApiToken, string>({
   keyOf: ({ hash }) => hash,
 });
 
-const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1 });
+const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1, listingPause: 1 });
 
 const makersLoader = findLoader<User, ObjectId>({
   filter: (ids) => ({ _id: anyOf(ids) }),
@@ -84,8 +84,11 @@ function keyOf(serverId: string, tokenText: string): string {
   return `${serverId} ${hashToken(tokenText)}`;
 }
 
-function authenticated({ _id: serverId, ownerId = null }: CallersServer, token: WithId<ApiToken>) {
-  return { serverId, ownerId, token };
+function authenticated(
+  { _id: serverId, ownerId = null, listingPause = null }: CallersServer,
+  token: WithId<ApiToken>,
+): AuthenticatedToken {
+  return { serverId, ownerId, listingPause, token };
 }
 
 /**

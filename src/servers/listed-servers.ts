@@ -5,6 +5,7 @@ import { after, SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { ServersDeps } from './deps.ts';
+import { NEVER_PROBED } from './listing-pause.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { ProbeState, Server } from './server.ts';
 import {
@@ -22,11 +23,9 @@ export const PROBE_INTERVAL_SECONDS = 300;
 
 const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
 
-/** For a game that cannot be queried. Servers without a game are not in the `due_probes` index. */
-const NEVER = new Date('9999-12-31T00:00:00.000Z');
-
+/** Servers without a game are not in the `due_probes` index. */
 function firstProbeAt(game: string | null | undefined, now: Date): Date {
-  return game && !isProbed(game) ? NEVER : now;
+  return game && !isProbed(game) ? NEVER_PROBED : now;
 }
 
 export function newProbeState(now: Date, game?: string | null): ProbeState {
@@ -178,10 +177,19 @@ function withProbeReset(
   game: string | null | undefined,
   now: Date,
 ): UpdateFilter<Server> {
+  const reset = probeReset(game, now);
+  return {
+    $set: { ...settings, ...reset.$set },
+    $min: { 'probe.scheduledAt': after(now, PROBE_INTERVAL_SECONDS * SECOND) },
+    $inc: reset.$inc,
+  };
+}
+
+/** The next probe is due at once, and nothing of earlier ones counts. A probe under way is void. */
+export function probeReset(game: string | null | undefined, now: Date) {
   return {
     $set: {
-      ...settings,
-      'probe.status': 'unknown',
+      'probe.status': 'unknown' as const,
       'probe.failures': 0,
       'probe.failuresByHand': 0,
       'probe.failingSince': null,
@@ -191,7 +199,6 @@ function withProbeReset(
       'probe.urgent': true,
       'probe.claim': null,
     },
-    $min: { 'probe.scheduledAt': after(now, PROBE_INTERVAL_SECONDS * SECOND) },
     $inc: { 'probe.revision': 1 },
   };
 }

@@ -1,6 +1,7 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 import { LONGEST_REASON } from '../platform/text.ts';
+import { listingPauseFields } from './listing-pause.ts';
 import { type Profile, profileSchema } from './profile.ts';
 
 /** `unknown` is not `offline` (design rule 7). */
@@ -223,6 +224,7 @@ const serverDefinition = {
   hiddenAt: { type: Date, default: null },
   hiddenReason: { type: String, maxlength: 500 },
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
+  ...listingPauseFields,
   rankPosition: { type: Number, required: true, min: 1 },
   /** The figures of the newest ranking; null until the server's first ranking, and while the server is hidden. */
   ranked: { type: new Schema(rankFigures, nested), default: null },
@@ -291,6 +293,7 @@ for (const [field, order] of [
   ['playersJumped.at', -1],
   ['unusualVotes.votes', -1],
   ['ranked.waiting', -1],
+  ['listingPause.until', 1],
   ['profile.icon.picture', 1],
   ['profile.banner.wide', 1],
   ['profile.banner.narrow', 1],

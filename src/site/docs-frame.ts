@@ -9,6 +9,7 @@ export const DOC_PAGES = [
   { name: 'relay', title: 'The relay' },
   { name: 'claims', title: 'Claims' },
   { name: 'goals', title: 'Vote goals' },
+  { name: 'pausing', title: 'Pausing a listing' },
   { name: 'events', title: 'Events' },
 ] as const;
 export type DocPageName = (typeof DOC_PAGES)[number]['name'];

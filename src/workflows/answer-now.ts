@@ -7,6 +7,7 @@ import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts'
 import type { SendLetterResult } from '../mail/smtp.ts';
 import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
 import type { WorkflowsDeps } from './deps.ts';
+import type { PauseCheck } from './pause-listing.ts';
 import {
   type CheckRefused,
   type ProofResult,
@@ -24,6 +25,7 @@ export type ProofAnswer =
 export type AnswerOf = {
   'check-draft': ProofAnswer;
   'check-move': ProofAnswer;
+  'check-paused': PauseCheck;
   'test-listener': OwnerDiagnosis | { kind: 'unreadable' };
   'test-subscription': SubscriptionTest;
   'test-mail': MailTest;
@@ -71,6 +73,16 @@ export async function proveDraftNow(
   if (known) return known;
   const ids = { draftId: draftId.toHexString(), userId: prover._id.toHexString() };
   return proofOf(await answerNow(deps, 'check-draft', ids));
+}
+
+/** A worker queries the server of a paused listing. The caller counts the check. */
+export function checkPausedServerNow(
+  deps: WorkflowsDeps,
+  { _id }: Prover,
+  serverId: ObjectId,
+): Promise<QuestionResult<PauseCheck>> {
+  const ids = { serverId: serverId.toHexString(), userId: _id.toHexString() };
+  return answerNow(deps, 'check-paused', ids);
 }
 
 export async function proveMoveNow(

@@ -142,6 +142,8 @@ function serverRecord(server: WithId<Server>): object {
     bedrock_without_prefix: server.playerNames?.bedrockPlain ?? false,
     bedrock_spaces: server.playerNames?.bedrockSpaces ?? false,
     offline_mode: server.playerNames?.offlineMode ?? false,
+    pause: server.listingPause ?? null,
+    earlier_pauses: server.earlierPauses?.map(({ from, until }) => ({ from, until })) ?? [],
     listed_at: server.listedAt,
     hidden_at: server.hiddenAt ?? null,
     removed_at: server.removedAt ?? null,

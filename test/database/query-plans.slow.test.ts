@@ -34,9 +34,10 @@ import { favouriteIds, listFavourites, notedUsername } from '../../src/favourite
 import { removeGoal, setGoal } from '../../src/goals/change-goal.ts';
 import { readGoalProgress } from '../../src/goals/goal-progress.ts';
 import { lastRounds, unannouncedRounds } from '../../src/goals/goal-rounds.ts';
-import { historyOf, uptimeDays } from '../../src/history/history.ts';
+import { historyOf } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
+import { uptimeDays } from '../../src/history/uptime-days.ts';
 import type { Listener } from '../../src/listeners/listener.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
@@ -90,6 +91,7 @@ import { votesByDay, votesByDayOfAll } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers } from '../../src/workflows/find-users.ts';
+import { duePauses } from '../../src/workflows/pause-listing.ts';
 import { showUser } from '../../src/workflows/show-user.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
 import { linkTo, tokenOf } from '../site/account-pages.ts';
@@ -558,6 +560,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['the favourites of a user', () => favouriteIds(tallyport.deps, fan)],
   ['the player name of a user', () => notedUsername(tallyport.deps, fan)],
   ['a page of favourites with next votes', () => listFavourites(tallyport.deps, fan, { page: 1, limit: 50 })],
+  ['the pauses whose date has come', () => duePauses(tallyport.deps)],
   ['a change of an address', () => findAddressChange(tallyport.deps, nobody())],
   ['a change of an address by its link', () => changeOfLink(tallyport.deps, 'x')],
   ['a deletion of an account', () => findDeletion(tallyport.deps, nobody())],

@@ -9,7 +9,8 @@ import {
 import { updateLiveMessage } from '../../src/events/live-status/update-live-message.ts';
 import { setGoal } from '../../src/goals/change-goal.ts';
 import { countGoal } from '../../src/goals/count-goal.ts';
-import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { pauseListing, resumeListing } from '../../src/workflows/pause-listing.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { castVote } from '../support/casting.ts';
@@ -49,6 +50,27 @@ test('one message shows state, players, address, rank, goal and the link to vote
   ]);
   expect(bench.discord.messages[0]?.allowed_mentions).toEqual({ parse: [] });
   expect(await bench.live()).toMatchObject({ webhookName: 'Captain Hook', ending: '1234', posts: 0 });
+});
+
+test('in a pause the message says so, with the date and the sentence, and has no link to vote', async () => {
+  const bench = await liveBench();
+  const { deps, serverId, clock } = bench;
+  await bench.players(25);
+  await bench.set();
+  await bench.run();
+  const until = after(clock.now(), 9 * DAY);
+  await pauseListing(deps, serverId, { until, text: 'Season *over*' }, 'test');
+  clock.move(MINUTE);
+  expect(await bench.minute()).toEqual(['edited']);
+  expect(bench.shown()[0]).toContain(
+    `**Paused**, back <t:${Math.floor(until.getTime() / SECOND)}:D>\nSeason *over*`,
+  );
+  expect(bench.shown()[0]).not.toMatch(/Vote for this server|Players/);
+  await resumeListing(deps, serverId, 'test');
+  await bench.players(3);
+  clock.move(MINUTE);
+  expect(await bench.minute()).toEqual(['edited']);
+  expect(bench.shown()[0]).toContain('Vote for this server');
 });
 
 test('the address is stored encrypted, and neither the audit log nor the log has it', async () => {

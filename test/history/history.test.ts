@@ -1,7 +1,8 @@
 import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
-import { type HistoryPoint, type HistoryRange, historyOf, uptimeDays } from '../../src/history/history.ts';
+import { type HistoryPoint, type HistoryRange, historyOf } from '../../src/history/history.ts';
+import { uptimeDays } from '../../src/history/uptime-days.ts';
 import { depsAt, insert, listServer, probe, probes, report } from './samples.ts';
 
 /** What a point shows, short: hour and minute or day, players, online share or reason. */
@@ -166,7 +167,7 @@ it('shows all time as days, and thirty of them with their unknown time by reason
     onlineSeconds: 43_200,
     offlineSeconds: 10_800,
     unknownSeconds: 32_400,
-    unknown: { canary: 3_600, unconfirmed: 0, 'no-data': 28_800 },
+    unknown: { canary: 3_600, unconfirmed: 0, 'no-data': 28_800, paused: 0 },
   });
   expect(days.at(-1)).toMatchObject({ day: '2028-03-02', unknown: { 'no-data': 86_400 } });
 });

@@ -107,3 +107,34 @@ describe('a line is refused', () => {
     expect(refusedLines[0]?.reason).toContain(reason);
   });
 });
+
+describe('a pause', () => {
+  it('is exported with its earlier ones, and goes on in the listing that imports it', async () => {
+    const alpha = await add('Alpha');
+    const [from, until] = [new Date('2026-11-01T08:00:00Z'), new Date('2026-11-03T08:00:00Z')];
+    const pauses = {
+      listingPause: { at: from, until: new Date('2999-01-01T00:00:00Z'), text: 'Moving' },
+      earlierPauses: [{ from, until }],
+    };
+    await deps.servers.updateOne({ slug: 'alpha' }, { $set: pauses });
+    const text = await exported(deps);
+    expect(JSON.parse(text)).toMatchObject({
+      pause: { from: from.toISOString(), until: '2999-01-01T00:00:00.000Z', text: 'Moving' },
+      earlier_pauses: [{ from: from.toISOString(), until: until.toISOString() }],
+    });
+    const other = await testDeps();
+    expect(await importInto(other, text)).toMatchObject({ imported: 1 });
+    expect(await findServer(other, alpha)).toMatchObject(pauses);
+    expect(await exported(other)).toBe(text);
+  });
+
+  it.each([
+    [{ pause: { from: '2999-01-01T00:00:00Z' } }, 'in the future'],
+    [{ pause: { from: '2026-11-01T08:00:00Z', text: 'x\ny' } }, 'line breaks'],
+    [{ earlier_pauses: [{ from: '2026-11-03T08:00:00Z', until: '2026-11-01T08:00:00Z' }] }, 'must end after'],
+    [{ earlier_pauses: 5 }, 'must be a list'],
+  ])('%j is refused', async (more, reason) => {
+    const line = { name: 'Beta', address: 'play.example.org', connection_port: 25_565, ...more };
+    expect(JSON.stringify(await importInto(deps, lines(line)))).toContain(reason);
+  });
+});

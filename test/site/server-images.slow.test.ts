@@ -18,6 +18,7 @@ const INFO: ServerInfo = {
   port: 25_565,
   countryCode: 'ZZ',
   status: 'online',
+  listingPause: null,
   onlinePlayers: 1_204,
   playersHidden: false,
   maxPlayers: 2_000,

@@ -11,6 +11,7 @@ import {
   type TokenScope,
 } from '../../servers/api-token.ts';
 import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
 
 declare module 'fastify' {
@@ -23,6 +24,8 @@ declare module 'fastify' {
     /** Clients call the endpoint all the time, so successful calls are logged at the level `debug`. */
     isPolled?: true;
     allowsClaimKeys?: true;
+    /** Refused while the listing of the server is paused. */
+    isRefusedInPause?: true;
     /** Works without a token too, while the server is listed. */
     isOpen?: true;
   }
@@ -72,6 +75,18 @@ function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
   } else if (config.scope && !scopesOf(token).includes(config.scope)) {
     throw new RefusedError(outOfScope(config.scope));
   }
+}
+
+/** As old as the cached authentication: a pause reaches other processes within `AUTHENTICATION_TTL_MS`. */
+function refusePaused({ listingPause }: AuthenticatedToken, { clock }: AppDeps): void {
+  const pause = pauseAt({ listingPause }, clock.now());
+  if (!pause) return;
+  const until = pause.until ? ` until ${pause.until.toISOString()}` : '';
+  throw new RefusedError({
+    status: 403,
+    code: 'listing-paused',
+    sentence: `The owner has paused the listing of this server${until}. It takes no votes in that time.`,
+  });
 }
 
 const CALLER = 'caller';
@@ -133,6 +148,7 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
       (await withinDatabaseTime(request, authenticateCached(deps, serverId, token, { fresh })));
     if (!caller) throw new RefusedError(unauthorizedAt(request.routeOptions.config));
     refuseToken(caller.token, request.routeOptions.config);
+    if (request.routeOptions.config.isRefusedInPause) refusePaused(caller, deps);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // Not awaited: the request does not wait for this write.
     noteTokenUse(deps, caller.token)?.catch((error: unknown) => {

@@ -129,9 +129,13 @@ const docUrl = z.string().meta({
 
 const problem = titled('Error', { error: sentence, code, doc_url: docUrl });
 
-/** Lists all codes of `status` that the API uses. */
-export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
-  const codes = codesOf(status).filter((one) => !isOfPages(one));
+/** Lists the codes: by default all of `status` that the API uses. */
+export function failure(
+  status: number,
+  description: string,
+  headers?: Record<string, HeaderSchema>,
+  codes = codesOf(status).filter((one) => !isOfPages(one)),
+) {
   const list = codes.map((one) => `\`${one}\``).join(', ');
   return answer(problem, `${description} ${codes.length > 1 ? 'Codes' : 'Code'}: ${list}.`, headers);
 }
@@ -165,9 +169,12 @@ export const COMMON_FAILURES = {
     'The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same.',
     { 'WWW-Authenticate': { type: 'string', description: 'Always `Bearer`.' } },
   ),
-  403: failure(403, 'The token is valid, but lacks the scope that the call needs.', {
-    'WWW-Authenticate': { type: 'string', description: '`Bearer error="insufficient_scope"`.' },
-  }),
+  403: failure(
+    403,
+    'The token is valid, but lacks the scope that the call needs.',
+    { 'WWW-Authenticate': { type: 'string', description: '`Bearer error="insufficient_scope"`.' } },
+    ['scope-missing'],
+  ),
   500: failure(500, 'An error of the listing.'),
   503: failure(
     503,

@@ -89,12 +89,12 @@ export const voteEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
     '/vote',
     {
       preHandler: requireRightClock(deps),
-      config: { scope: 'vote' },
+      config: { scope: 'vote', isRefusedInPause: true },
       schema: {
         operationId: 'castVote',
         tags: ['votes'],
         summary: 'Cast a vote',
-        description: `Accepts one vote per server and player in any rolling ${COOLDOWN_HOURS} hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same \`Idempotency-Key\`.`,
+        description: `Accepts one vote per server and player in any rolling ${COOLDOWN_HOURS} hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same \`Idempotency-Key\`. While the owner has paused the listing, every vote is 403 \`listing-paused\`, also a repeated one.`,
         params,
         headers: z.looseObject({ 'idempotency-key': idempotencyKeyHeader }),
         body,
@@ -109,6 +109,16 @@ export const voteEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
             ...RATE_LIMIT_HEADERS,
           }),
           ...COMMON_FAILURES,
+          403: failure(
+            403,
+            'The token is valid, but lacks the scope that the call needs, or the owner has paused the listing of the server.',
+            {
+              'WWW-Authenticate': {
+                type: 'string',
+                description: 'Only with `scope-missing`: `Bearer error="insufficient_scope"`.',
+              },
+            },
+          ),
           ...BODY_FAILURES,
           422: failure(422, 'This Idempotency-Key was used with another username.'),
           429: tooEarly(

@@ -4,8 +4,10 @@ import type { VoteGoal } from '../../goals/goal.ts';
 import { type GoalProgress, goalProgress } from '../../goals/goal-progress.ts';
 import { spanAt } from '../../goals/goal-span.ts';
 import { playersHidden, STATUS_FIELDS, statusAt } from '../../history/current-status.ts';
+import { SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { EventsDeps } from '../deps.ts';
 import { type Embed, embedsMessage, literal, TONE_COLOURS } from '../discord/discord-embed.ts';
@@ -55,12 +57,15 @@ export function seenOf({ server, goal }: LiveSource, now: Date): string {
 
 function shownOf(server: WithId<Server>, now: Date) {
   const { name, slug, current, hiddenAt, ranked, rankPosition } = server;
+  const pause = pauseAt(server, now);
   return {
     name,
     slug,
     isHidden: Boolean(hiddenAt),
     address: hostAndPort(server.address, server.port),
-    takesVotes: server.webVotes !== false,
+    takesVotes: server.webVotes !== false && !pause,
+    pausedUntil: pause ? (pause.until?.toISOString() ?? null) : undefined,
+    pauseText: pause?.text ?? undefined,
     status: statusAt(server, now),
     players: current.onlinePlayers,
     mostPlayers: current.maxPlayers,
@@ -106,13 +111,13 @@ function embedFor(
   const common = { title: titleOf(shown.name), url, footer: { text: SERVICE_NAME } };
   if (shown.isHidden)
     return { ...common, description: 'Not listed at the moment.', color: TONE_COLOURS.quiet, fields: [] };
-  const { sign, word, tone } = STATES[shown.status];
+  const { sign, word, tone } = shown.pausedUntil === undefined ? STATES[shown.status] : PAUSED;
   const canVote = shown.takesVotes && WEB_VOTES !== 'off';
   const field = (name: string, value: string | null, inline = true) =>
     value ? [{ name, value, inline }] : [];
   return {
     ...common,
-    description: `${sign} **${word}**${canVote ? `\n**[Vote for this server](${url}/vote)**` : ''}`,
+    description: `${sign} **${word}**${pauseWords(shown)}${canVote ? `\n**[Vote for this server](${url}/vote)**` : ''}`,
     color: TONE_COLOURS[tone],
     fields: [
       ...field('Players', playersIn(shown), false),
@@ -135,6 +140,14 @@ const STATES: Record<ServerStatus, { sign: string; word: string; tone: keyof typ
   offline: { sign: '\u{1f534}', word: 'Offline', tone: 'bad' },
   unknown: { sign: '\u{26aa}', word: 'Status unknown', tone: 'quiet' },
 };
+
+const PAUSED = { sign: '\u{23f8}\u{fe0f}', word: 'Paused', tone: 'quiet' } as const;
+
+/** Readers see the date in their own time zone. */
+function pauseWords({ pausedUntil, pauseText }: ReturnType<typeof shownOf>): string {
+  const until = pausedUntil ? `, back <t:${Math.floor(Date.parse(pausedUntil) / SECOND)}:D>` : '';
+  return `${until}${pauseText ? `\n${literal(pauseText, LONGEST_VALUE)}` : ''}`;
+}
 
 /** Null unless they are known now. */
 function playersIn({ status, players, mostPlayers, playersAreHidden }: ReturnType<typeof shownOf>) {

@@ -82,6 +82,9 @@ const AUDIT_ACTIONS = {
     title: 'Removed a vote goal',
     more: ({ target, period }) => `${text(target)}, ${text(period)}`,
   },
+  'pause.begin': { title: 'Paused the listing', more: pauseText },
+  'pause.change': { title: 'Changed the pause of the listing', more: pauseText },
+  'pause.end': { title: 'Ended the pause of the listing', more: ({ from }) => `since ${text(from)}` },
   'live.set': { title: 'Set a live status in Discord', more: ({ ending }) => `…${text(ending)}` },
   'live.restart': { title: 'Started a live status in Discord again' },
   'live.remove': { title: 'Removed a live status in Discord' },
@@ -181,6 +184,10 @@ export function auditSentence({ action, details }: { action: string; details: De
 
 function revokedTokensOf(count: unknown): string {
   return typeof count === 'number' ? `, ${count} tokens revoked` : '';
+}
+
+function pauseText({ until, text: sentence }: Record<string, unknown>): string {
+  return [until ? `until ${text(until)}` : 'without a date', text(sentence)].filter(Boolean).join(', ');
 }
 
 function text(value: unknown): string | undefined {

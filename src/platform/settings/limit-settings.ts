@@ -50,6 +50,19 @@ export const voteSettings = settingsSection(
         options: ON_OFF,
       },
     }),
+    PAUSED_SERVERS: setting(oneOf(['last', 'hidden']).default('last'), {
+      description:
+        'Where public lists show a server whose owner has paused its listing: `last`, or `hidden` (not at all). The next ranking applies a change. Its page stays.',
+      field: {
+        group: 'votes',
+        label: 'Paused servers',
+        hint: 'Where public lists show them. The pages of paused servers stay. The next ranking applies a change.',
+        options: [
+          ['last', 'Last in the lists'],
+          ['hidden', 'Not in the lists'],
+        ],
+      },
+    }),
     WEB_VOTE_PLAYERS: setting(wholeNumber(1, 300).default(4), {
       description:
         'How many new players of one network (IPv4 /24, IPv6 /64) may vote for a server on the pages on a UTC day.',

@@ -5,9 +5,11 @@ import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { allowVotes, MOST_ALLOWED } from '../../ranking/evidence/allow-votes.ts';
 import { editServer } from '../../servers/listed-servers.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import { hideServer, removeProfilePart, unhideServer } from '../../servers/moderate-server.ts';
 import type { ProfilePart } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
+import { resumeListing } from '../../workflows/pause-listing.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../workflows/transfer-server.ts';
 import { PageError } from '../error-pages.ts';
@@ -64,6 +66,11 @@ export function serverActions(
     act: ({ _id }, reasons, by) => hideServer(deps, _id, reasons, by),
   });
   action('unhide', { done: 'shown', act: ({ _id }, _data, by) => unhideServer(deps, _id, by) });
+  action('resume', {
+    done: 'resumed',
+    act: async ({ _id }, _data, by) =>
+      (await resumeListing(deps, _id, by)) !== null || refused(409, 'The listing is not paused.'),
+  });
   action('profile/remove', {
     done: 'profile-part',
     schema: z.object({
@@ -116,7 +123,7 @@ export type ServerView = { base: string; server: WithId<Server>; now: Date; type
 
 export function actionsOf(view: ServerView): Html {
   return html`<div class="actions top">
-    ${premium(view)} ${hiding(view)} ${transfer(view)} ${removal(view)}
+    ${resuming(view)}${premium(view)} ${hiding(view)} ${transfer(view)} ${removal(view)}
   </div>`;
 }
 
@@ -147,6 +154,12 @@ function formPart(part: {
       <button ${kind ? html`class="${kind}"` : ''} type="submit">${submit}</button>
     </form>`,
   });
+}
+
+function resuming({ base, server, now }: ServerView): Content {
+  return pauseAt(server, now)
+    ? button({ to: adminServerPath(base, server, '/resume'), text: 'End the pause' })
+    : '';
 }
 
 function hiding({ base, server, typed }: ServerView): Html {

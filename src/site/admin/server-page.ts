@@ -15,6 +15,7 @@ import { dayOf } from '../../platform/periods/period-marks.ts';
 import { JUMP_SHOWN_MS } from '../../probing/players-jump.ts';
 import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import { ASSUMED_PLAYERS } from '../../ranking/evidence/weigh-day.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import { filledParts } from '../../servers/moderate-server.ts';
 import { LINKS, type ProfilePart } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
@@ -34,6 +35,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { listenerBadge } from '../shared/listener-state-parts.ts';
 import { badge, card, facts, notice } from '../shared/parts.ts';
+import { pauseNotice } from '../shared/pause-parts.ts';
 import { bannerImage, description, iconImage, PART_TEXTS } from '../shared/profile-parts.ts';
 import { protocolName } from '../shared/protocol-choices.ts';
 import { rankVotesTables } from '../shared/rank-votes-tables.ts';
@@ -55,6 +57,7 @@ const MESSAGES = inEnglish({
   'premium-on': 'The server is premium now.',
   'premium-off': 'The server is no longer premium.',
   transferred: 'Server transferred to its new owner.',
+  resumed: 'Pause ended. The server is checked now.',
   removed: 'Server removed permanently.',
   'votes-allowed': 'Stored. The ranking is computed again within seconds.',
   'profile-part': 'Removed. The owner sees the reason.',
@@ -103,8 +106,10 @@ export function adminServerPage(app: FastifyInstance, { deps }: AdminParts): voi
 
 function remarks({ server, now }: ServerView): Content {
   const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, playersJumped, unusualVotes } = server;
+  const pause = pauseAt(server, now);
   const internal = hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : '';
   return [
+    pause && pauseNotice(pause),
     hiddenAt &&
       notice(
         'attention',

@@ -2,7 +2,7 @@ import type { WithId } from 'mongodb';
 import { percentile } from '../../delivery/figures/arrival-times.ts';
 import { totalOf } from '../../delivery/figures/delivery-sums.ts';
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import type { UptimeDay } from '../../history/history.ts';
+import type { UptimeDay } from '../../history/uptime-days.ts';
 import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { startOfDay } from '../../platform/periods/period-marks.ts';

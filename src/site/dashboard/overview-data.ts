@@ -1,8 +1,9 @@
 import type { WithId } from 'mongodb';
 import { deliveriesByDay } from '../../delivery/figures/delivery-figures.ts';
 import { goalOf } from '../../goals/goal-progress.ts';
-import { hoursOfDay, uptimeDays } from '../../history/history.ts';
+import { hoursOfDay } from '../../history/history.ts';
 import { serverInfo } from '../../history/server-info.ts';
+import { uptimeDays } from '../../history/uptime-days.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { ranksAfter } from '../../ranking/rank-snapshots.ts';

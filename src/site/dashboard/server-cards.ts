@@ -2,6 +2,7 @@ import type { ObjectId, WithId } from 'mongodb';
 import { whyNotProbed } from '../../games/games.ts';
 import { playersHidden, statusAt } from '../../history/current-status.ts';
 import { t } from '../../language/t.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
@@ -69,6 +70,7 @@ function players(server: WithId<Server>, now: Date): Html {
   const { current, game } = server;
   const status = statusAt(server, now);
   const word = (tone: string, text: string) => html`<dd class="word ${tone}">${text}</dd>`;
+  if (pauseAt(server, now)) return word('soft', t('paused'));
   if (status === 'offline') return word('bad', t('offline'));
   if (status === 'unknown' && whyNotProbed(game) !== null) return word('soft', t('not probed'));
   if (status === 'unknown')

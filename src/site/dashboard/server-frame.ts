@@ -1,6 +1,7 @@
 import type { WithId } from 'mongodb';
 import { type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import { areaRail, tabOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
@@ -11,6 +12,7 @@ import type { Site } from '../shared/decorate-site.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Framed } from '../shared/layout.ts';
 import { linkTo, notice } from '../shared/parts.ts';
+import { pauseNotice } from '../shared/pause-parts.ts';
 import type { RailCount } from '../shared/rail.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverStatusText } from '../shared/server-status.ts';
@@ -41,6 +43,8 @@ export function serverFrame({ site, deps, server, now, part, counts, head, body 
     'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
     { reason: server.hiddenReason ?? '' },
   );
+  const pause = pauseAt(server, now);
+  const settings = html`<a href="${serverPath(base, server, '/settings')}#pause">${t('Change or end the pause')}</a>`;
   const name = tabOf<Text>(SERVER_AREA, part);
   const side = (marks: RailCounts) =>
     areaRail<Text>(SERVER_AREA, {
@@ -60,6 +64,7 @@ export function serverFrame({ site, deps, server, now, part, counts, head, body 
       ? side(counts)
       : readTodos(deps, [server]).then((todoOf) => side(todoCounts(todoOf(server._id)))),
     body: html`${head ?? pageHead({ title: name ? t(name) : server.name })}
+    ${pause ? pauseNotice(pause, settings) : ''}
     ${server.hiddenAt ? notice('attention', html`${hidden}${contactLine(site)}`) : ''}
     ${hasRemovals && part !== '/profile' ? notice('attention', removed) : ''}
     ${body}`,

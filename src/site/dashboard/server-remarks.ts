@@ -2,6 +2,7 @@ import type { WithId } from 'mongodb';
 import { statusAt } from '../../history/current-status.ts';
 import { t } from '../../language/t.ts';
 import { FORGOTTEN_AFTER_MINUTES, settingsProof } from '../../listeners/listener-state.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fetchedText } from '../shared/fetch-state.ts';
@@ -35,6 +36,12 @@ export function remarksOf(base: string, server: WithId<Server>, todo: Todo, abou
       ? nextStep(steps)
       : listenerRemark(base, server, todo.listener, about),
     offline(server, to('/settings'), now),
+    pauseAt(server, now) &&
+      remark(
+        'quiet',
+        'pause',
+        t('The server is paused here. <a>Change or end the pause</a>.', { a: to('/settings') }),
+      ),
     todo.unanswered > 0 && remark('attention', 'star', unanswered(todo.unanswered, to('/reviews'))),
     todo.troubled > 0 &&
       remark(

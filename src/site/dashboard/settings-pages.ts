@@ -23,6 +23,7 @@ import { serverAddress } from '../shared/server-status.ts';
 import { checkTaker } from '../shared/used-up.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { afterProving, ownershipProofCards } from './draft-pages.ts';
+import { pauseCard, pauseRoutes } from './pause-card.ts';
 import {
   addressFields,
   addressForm,
@@ -38,18 +39,22 @@ import { type VoteShowing, voteSettingsCards, voteSettingsRoutes } from './vote-
 const MESSAGES = {
   saved: defineMessage('Settings saved.'),
   'saved-text': defineMessage('Text saved.'),
+  paused: defineMessage('The pause has begun.'),
+  'pause-changed': defineMessage('Pause changed.'),
+  resumed: defineMessage('The pause has ended. The server is checked now.'),
   'kept-address': defineMessage('Move cancelled. The server keeps its address.'),
 };
 
 type Showing = {
   details?: Typed;
   votes?: VoteShowing;
+  pause?: Typed;
   address?: Typed;
   removal?: Typed;
 };
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
-/** `/dashboard/servers/<id>/settings`: a server's details, votes, address and removal. */
+/** `/dashboard/servers/<id>/settings`: a server's details, votes, address, pause and removal. */
 export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts): void {
   const page = settingsPage(app.site, parts.deps);
   app.get('/servers/:serverId/settings', OWNER, async (request, reply) =>
@@ -58,10 +63,11 @@ export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts)
   detailsRoutes(app, parts.deps, page);
   voteSettingsRoutes(app, parts.deps, (request, votes) => page(request, { votes }));
   addressRoutes(app, parts.deps, page);
+  pauseRoutes(app, parts.deps, (request, pause) => page(request, { pause }));
 }
 
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
-  return async (request, { details, votes = {}, address, removal } = {}) => {
+  return async (request, { details, votes = {}, address, pause, removal } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
     const move = await findMove(deps, server._id);
@@ -71,6 +77,7 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
       ${voteSettingsCards(path, deps.config, server, votes)}
       ${addressCard(`${path}/place`, server, move, address)}
       ${move ? ownershipProofCards(move, proof, now) : ''}
+      ${pauseCard(site, deps, { path: `${path}/pause`, server, typed: pause })}
       ${removeCard(`${path}/remove`, server, removal)}`;
     return {
       title: `${t('Settings')} · ${server.name}`,

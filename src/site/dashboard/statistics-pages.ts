@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import { type History, type HistoryPoint, historyAndReports, uptimeDays } from '../../history/history.ts';
+import { type History, type HistoryPoint, historyAndReports } from '../../history/history.ts';
+import { uptimeDays } from '../../history/uptime-days.ts';
 import { t } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';

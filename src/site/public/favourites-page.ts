@@ -158,7 +158,9 @@ function voteOf({ base, config, now }: List, { username, nextVoteAt }: Favourite
     const times = { voted: timeAgo(after(nextVoteAt, -COOLDOWN_MS), now), next: relative(nextVoteAt, now) };
     return html`<p class="due-vote">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
   }
-  if (whyOff(config, server)) return html`<p class="due-vote">${t('no votes on the page')}</p>`;
+  const off = whyOff(config, server, now);
+  if (off)
+    return html`<p class="due-vote">${off === 'pause' ? t('no votes in a pause') : t('no votes on the page')}</p>`;
   const path = publicPath(server, `/vote${queryText({ username: username ?? undefined })}`);
   const of = t('for {server}', { server: server.name });
   return html`<p class="due-vote"><a class="button vote" href="${base}${path}">${t('Vote')}<span

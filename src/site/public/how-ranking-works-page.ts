@@ -149,6 +149,7 @@ async function check(deps: AppDeps, request: FastifyRequest, search: string): Pr
 }
 
 const DECIDING_FIGURES: Record<DecidingFigure, Text> = {
+  pause: defineMessage('a pause: paused servers are last'),
   votes: defineMessage('votes'),
   uptime: defineMessage('uptime (equal votes)'),
   listed: defineMessage('age of the listing (equal votes and uptime)'),

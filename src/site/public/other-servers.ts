@@ -55,7 +55,7 @@ export async function readOtherServers(
 async function votableFavourites(deps: AppDeps, userId: ObjectId, limit: number): Promise<Votable[]> {
   const { rows } = await listFavourites(deps, userId, { page: 1, limit });
   return rows.flatMap(({ server, username, nextVoteAt = null }) =>
-    server && !whyOff(deps.config, server) ? [{ server, username, nextVoteAt }] : [],
+    server && !whyOff(deps.config, server, deps.clock.now()) ? [{ server, username, nextVoteAt }] : [],
   );
 }
 
@@ -76,7 +76,7 @@ export function otherServers(
       ? section(
           t('Similar servers'),
           '',
-          similarCards(site.base, similar, (row) => voteLink(site.base, config, row)),
+          similarCards(site.base, similar, (row) => voteLink(site.base, config, row, { now })),
         )
       : '';
   return html`${favourites ? favouritesPart(site, config, favourites, now) : votedInBrowser()}${alike}`;
@@ -110,7 +110,7 @@ function dueRow(
   const pictured = { ...picturedServer(server), slug };
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
-    : voteLink(base, config, server, username);
+    : voteLink(base, config, server, { now, username });
   const detail = nextVoteAt
     ? t('Voted less than {hours} hours ago', { hours: COOLDOWN_HOURS })
     : gameName(game);

@@ -7,6 +7,7 @@ import { MINUTE } from '../../platform/clock.ts';
 import { countUse } from '../../platform/limits/by-network.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import {
   type CardState,
   isOutdated,
@@ -83,7 +84,7 @@ function keyOf(server: WithId<Server>, { name, logo }: Site, now: Date): string 
     server.name,
     server.game,
     serverAddress(server),
-    statusAt(server, now),
+    pauseAt(server, now) ? 'paused' : statusAt(server, now),
     name,
     ...pictures,
   ];

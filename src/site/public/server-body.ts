@@ -14,6 +14,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import type { Page } from '../shared/layout.ts';
 import { notice, pager } from '../shared/parts.ts';
+import { pauseNotice } from '../shared/pause-parts.ts';
 import { REVIEWS_A_PAGE, reviewItem, spreadOf } from '../shared/review-parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { playersText } from '../shared/server-figures.ts';
@@ -56,6 +57,7 @@ export function serverBody(site: Site, view: View): Page {
     ...(isPast(view) ? {} : { metadata: metadataOf(site, view) }),
     body: html`<div class="server-page">
       ${server.hiddenAt ? notice('attention', hidden) : ''}
+      ${seen.info.listingPause ? pauseNotice(seen.info.listingPause) : ''}
       <article class="profile">
         ${serverHead(site, view)}
         ${joinColumn(site, view)}
@@ -70,18 +72,19 @@ export function serverBody(site: Site, view: View): Page {
           ${remarks(site, server)}
         </div>
       </article>
-      ${dock(server)}
+      ${dock(view)}
     </div>`,
   };
 }
 
 /** On phones. If this browser voted here within the cooldown, the last link replaces “Vote”. */
-function dock(server: Server): Html {
+function dock({ server, seen }: View): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
+  const votes = html`<a class="button vote to-vote" href="#vote">${t('Vote')}${name}</a>
+    <a class="button vote voted voted-here" href="#vote" hidden>${t('Voted today')}${name}</a>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
     ${copyAddress(serverAddress(server), server.name)}
-    <a class="button vote to-vote" href="#vote">${t('Vote')}${name}</a>
-    <a class="button vote voted voted-here" href="#vote" hidden>${t('Voted today')}${name}</a>
+    ${seen.info.listingPause ? '' : votes}
   </section>`;
 }
 

@@ -89,6 +89,7 @@ export function drawBanner(info: ServerInfo, site: string, goal: GoalProgress | 
   const rank = `Rank ${count(info.rankPosition)}`;
   const room = right - edge - 36 - textWidth(players, 16);
   const address = fitted(imageText(serverAddress(info)), 14, 360);
+  const where = `${info.listingPause ? 'Listed' : 'Vote'} on ${fitted(imageText(site), 12, 300)}`;
   const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}"
   rx="12" fill="${deep}" stroke="${line}"/>
 <circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
@@ -97,7 +98,7 @@ export function drawBanner(info: ServerInfo, site: string, goal: GoalProgress | 
 <text x="${edge}" y="61" font-size="14" fill="${soft}"
   font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${address}</text>
 <text x="${right}" y="61" font-size="15" fill="${text}" text-anchor="end">${rank}</text>
-<text x="${edge}" y="82" font-size="12" fill="${soft}">Vote on ${fitted(imageText(site), 12, 300)}</text>${
+<text x="${edge}" y="82" font-size="12" fill="${soft}">${where}</text>${
     goal
       ? html`
 <text x="${right}" y="82" font-size="12" fill="${text}" text-anchor="end">Vote goal: ${toGo(goal)}</text>`
@@ -142,6 +143,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
     `rank ${count(info.rankPosition)}`,
     `${counted(info.monthlyVotes, 'vote')} this month`,
   ];
+  const vote = html`<a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a>`;
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -159,7 +161,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
       <p><span class="dot ${info.status}"></span>${facts.join(' · ')}</p>
       ${goal ? goalBar(goal) : ''}
       <p class="actions">
-        <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
+        ${info.listingPause ? '' : vote} <span>${info.listingPause ? 'Listed ' : ''}on ${site.name}</span>
         ${goal ? html`<b>${toGo(goal)}</b>` : ''}
       </p>
     </main>

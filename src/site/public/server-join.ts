@@ -25,6 +25,7 @@ import { oneVote, voteForm } from './vote-form.ts';
 /** The column that stays visible on wide screens. */
 export function joinColumn(site: Site, view: View): Html {
   const { server, seen, voting } = view;
+  const form = voteForm(site, { ...voting, server, typed: UNTOUCHED, now: seen.now });
   return html`<aside class="join" aria-label="${t('Join and vote')}">
     <section class="box" id="join">
       <h2 class="for-readers">${t('Players now')}</h2>
@@ -33,8 +34,8 @@ export function joinColumn(site: Site, view: View): Html {
         <p>${copyAddress(serverAddress(server), server.name)}</p></div>
       <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
         ${seen.goal ? goalPart(seen.goal) : ''}
-        ${whyOff(voting.config, server) ? '' : votedHere(site, server)}
-        <div class="to-vote">${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div></div>
+        ${whyOff(voting.config, server, seen.now) ? '' : votedHere(site, server)}
+        <div class="to-vote">${form}${howToVote(server)}</div></div>
     </section>
     ${howToJoin(server, seen)}
     ${factsBox(server, seen)}
@@ -56,6 +57,7 @@ function votedHere({ base }: Site, server: Server): Html {
 
 function playersNow(server: Server, seen: Seen): Html {
   const { status, playersHidden, onlinePlayers, maxPlayers, playersSource, lastCheckedAt } = seen.info;
+  if (seen.info.listingPause) return html`<p class="now-state">${icon('pause')} ${t('Paused')}</p>`;
   if (status === 'offline') {
     return html`<p class="now-state off">${icon('zap')} ${t('Offline')}</p>${lastSeen(server, seen)}`;
   }

@@ -4,9 +4,10 @@ import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Sort } from '../../ranking/sorts.ts';
+import type { ListingPause } from '../../servers/listing-pause.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { country } from '../shared/flags.ts';
-import { count, counted, day, decimal, oneDecimal, relative } from '../shared/format.ts';
+import { count, counted, day, dayText, decimal, oneDecimal, relative } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -64,6 +65,7 @@ export function viewSwitch(): Html {
 
 function serverItem(row: ListedRow, place: number, settings: ServerListSettings): Html {
   const { base, config, favourites, hasPodium } = settings;
+  const vote = voteLink(base, config, row, { now: settings.now });
   const isOnPodium = hasPodium && place < ON_PODIUM;
   const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
     Boolean,
@@ -78,7 +80,7 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${trend(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
-    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${voteLink(base, config, row)}</p></li>`;
+    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${vote}</p></li>`;
 }
 
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
@@ -107,6 +109,8 @@ function tagLinks({ tags: keys }: ListedRow, { base, tags }: ServerListSettings)
 }
 
 function players(row: ListedRow, now: Date): Html {
+  if (row.listingPause)
+    return html`<p class="state unk">${icon('pause')}<span>${t('Paused')} ${pauseReturn(row.listingPause)}</span></p>`;
   const { status, game, lastSeenAt, playersHidden, onlinePlayers, maxPlayers, source } = row;
   if (status === 'offline') {
     const seen = lastSeenAt
@@ -124,6 +128,11 @@ function players(row: ListedRow, now: Date): Html {
   const word = source === 'reports' ? reportedMark() : html`<span>${t('playing')}</span>`;
   const bar = playersBar(onlinePlayers, maxPlayers);
   return html`<div class="players"><p><b>${count(onlinePlayers)}</b> ${most} ${word}</p>${bar}</div>`;
+}
+
+/** `back 24 Dec 2026`; nothing without a date. */
+function pauseReturn({ until }: ListingPause): Content {
+  return until ? html`<small>${t('back {day}', { day: dayText(until) })}</small>` : '';
 }
 
 /** The figure by which the list is ordered. If the order is by rank or by players: the votes. */

@@ -1,7 +1,8 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { goalOf } from '../../goals/goal-progress.ts';
-import { type HistoryRange, historyOf, uptimeDays } from '../../history/history.ts';
+import { type HistoryRange, historyOf } from '../../history/history.ts';
 import { serverInfo } from '../../history/server-info.ts';
+import { uptimeDays } from '../../history/uptime-days.ts';
 import { defineMessage, type Text } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';

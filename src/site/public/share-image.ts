@@ -127,6 +127,7 @@ ${figureAt(800, count(votesCount), `${counted(votesCount, 'vote').replace(/^\S+ 
 function playersFigure(info: ServerInfo): [value: string, words: string] {
   const [, number, words] = /^([\d,]+) (.+)$/.exec(playersText(info)) ?? [];
   if (number && words) return [number, words];
+  if (info.listingPause) return ['Paused', 'by the owner'];
   if (info.status === 'online') return ['Online', 'players hidden'];
   return [info.status === 'offline' ? 'Offline' : 'Unknown', 'status'];
 }

@@ -129,7 +129,8 @@ async function viewOf(
   ]);
   const wrong = read && 'error' in read ? { username: wrongName(read.error).sentence } : {};
   const typed = { values: { username: name ?? username }, errors: { ...wrong, ...errors } };
-  return { server, typed, config: deps.config, account: accountOf(deps, request), provenId, streak, others };
+  const account = accountOf(deps, request);
+  return { server, typed, config: deps.config, account, provenId, streak, others, now: deps.clock.now() };
 }
 
 function forgetNameRoute(app: FastifyInstance, deps: AppDeps): void {

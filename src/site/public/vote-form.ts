@@ -3,6 +3,7 @@ import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
@@ -16,6 +17,7 @@ import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { linkTo, notice } from '../shared/parts.ts';
+import { pausedVoting, pauseNotice } from '../shared/pause-parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
@@ -36,6 +38,7 @@ export type VoteFormView = {
   ownName?: string | undefined;
   /** True if the proof of work was refused, but another may help. The script then makes one and votes again, once. */
   solvesAgain?: boolean;
+  now: Date;
 };
 
 export type VotePageView = VoteFormView & {
@@ -46,8 +49,8 @@ export type VotePageView = VoteFormView & {
 
 /** During the cooldown of the player in the form, the page shows the time that is left. */
 export function voteFormPage(site: Site, view: VotePageView): Page {
-  const { server, streak, others, typed, config } = view;
-  const isWaiting = streak?.nextVoteAt && !whyOff(config, server);
+  const { server, streak, others, typed, config, now } = view;
+  const isWaiting = streak?.nextVoteAt && !whyOff(config, server, now);
   return {
     title: t('Vote for {server}', { server: server.name }),
     width: 'full',
@@ -65,7 +68,8 @@ export function voteFormPage(site: Site, view: VotePageView): Page {
 }
 
 function formPart(site: Site, view: VotePageView): Html {
-  const { server, typed, config } = view;
+  const { server, typed, config, now } = view;
+  const pause = pauseAt(server, now);
   const about = t('About <bdi>{server}</bdi>', { server: server.name });
   return html`${stamp(
     site,
@@ -74,10 +78,11 @@ function formPart(site: Site, view: VotePageView): Html {
       <h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
       <p><a href="${site.base}${publicPath(server)}">${about}</a></p>`,
   )}
+    ${pause ? pauseNotice(pause) : ''}
     ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
     <section class="panel ballot"><h2>${t('Your vote')}</h2>${voteForm(site, view)}
-      <div class="rules"><p class="small soft">${oneVote()}</p>
-        ${whyOff(config, server) ? '' : networkRules(config)}</div>
+      <div class="rules">${pause ? '' : html`<p class="small soft">${oneVote()}</p>`}
+        ${whyOff(config, server, now) ? '' : networkRules(config)}</div>
     </section>`;
 }
 
@@ -126,8 +131,9 @@ export function oneVote(): string {
 
 /** If the account is not established, scripts/vote.js solves a challenge before it sends the form. */
 export function voteForm(site: Site, view: VoteFormView): Html {
-  const { server, config, account, solvesAgain } = view;
-  const off = whyOff(config, server);
+  const { server, config, account, solvesAgain, now } = view;
+  const off = whyOff(config, server, now);
+  if (off === 'pause') return pausedVoting(server);
   if (off) {
     const why =
       off === 'owner'

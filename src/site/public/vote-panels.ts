@@ -2,6 +2,7 @@ import type { WithId } from 'mongodb';
 import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import { STREAK_GAP_HOURS, type VoteStreak } from '../../votes/vote-streak.ts';
@@ -60,6 +61,8 @@ export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote
   const left = Math.max(0, nextVoteAt.getTime() - now.getTime());
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const clock = `${Math.floor(left / HOUR)}:${two((left % HOUR) / MINUTE)}:${two((left % MINUTE) / SECOND)}`;
+  const reminder = html`<a class="button quiet" href="${site.base}${reminderPath(server, nextVoteAt)}"
+      download>${icon('calendar-plus')} ${t('Calendar reminder')}</a>`;
   const share = ((100 * left) / COOLDOWN_MS).toFixed(1);
   return html`<section class="panel next" data-next-vote="${nextVoteAt.toISOString()}">
     <svg class="ring" viewBox="0 0 96 96" aria-hidden="true"><circle class="track" cx="48" cy="48" r="42"/><circle
@@ -69,8 +72,7 @@ export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote
       <p class="fig"><span data-left>${clock}</span> <small>${t('left')}</small></p>
       <p class="soft small">${localTime(nextVoteAt)}</p></div>
     <p class="due" hidden>${vote}</p>
-    <p class="calendar"><a class="button quiet" href="${site.base}${reminderPath(server, nextVoteAt)}"
-      download>${icon('calendar-plus')} ${t('Calendar reminder')}</a></p>
+    ${pauseAt(server, nextVoteAt) ? '' : html`<p class="calendar">${reminder}</p>`}
   </section>`;
 }
 

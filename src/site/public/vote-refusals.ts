@@ -39,6 +39,10 @@ const NOT_ACCEPTED = defineMessage(
   'This vote is not accepted. If you think that this is a mistake, contact the operator of this listing.',
 );
 
+const PAUSED_VOTES = defineMessage(
+  'The owner has paused this server. It takes no votes until the pause ends.',
+);
+
 export function voteRefusal(
   result: Exclude<PageVoteResult, { kind: 'accepted' }>,
   { clock }: AppDeps,
@@ -66,6 +70,8 @@ export function voteRefusal(
           ? t('The owner of this server has switched off votes on this page. Vote as the owner describes.')
           : t('Votes on this page are switched off. Vote as the owner of the server describes.'),
       );
+    case 'listing-paused':
+      return { status: 403, sentence: t(PAUSED_VOTES), code: 'listing-paused' };
     case 'no-proof':
       return refused(result.why, t(PROOF_OF_WORK_ERRORS[result.why]));
     case 'not-proven':

@@ -3,6 +3,7 @@ import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
 import { after, DAY, MINUTE } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
@@ -17,7 +18,7 @@ export function reminderPath(server: Pick<Server, 'slug'>, at: Date): string {
 /** A next vote is never further away than this, because a cooldown lasts a day. */
 const FURTHEST_MS = 2 * DAY;
 
-/** Made without reading any vote, so nobody can find out with it whether and when a player voted. */
+/** Not for a time in a pause of the listing. Made without reading any vote, so nobody can find out with it whether and when a player voted. */
 export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/vote/reminder.ics', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
@@ -27,6 +28,7 @@ export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
       if (!time || Math.abs(time.getTime() - now.getTime()) > FURTHEST_MS)
         throw new PageError(404, t('There is no reminder for this time.'));
       const server = await serverByCurrentSlug(deps, slugOfRequest(request));
+      if (pauseAt(server, time)) throw new PageError(404, t('This server is paused then.'));
       return reply
         .header('cache-control', 'no-store')
         .header('content-disposition', `attachment; filename="vote-${server.slug}.ics"`)

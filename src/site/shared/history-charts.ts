@@ -1,6 +1,7 @@
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import type { History, HistoryPoint, NoDataReason, UptimeDay } from '../../history/history.ts';
+import type { History, HistoryPoint, NoDataReason } from '../../history/history.ts';
 import { inSlots } from '../../history/history-slots.ts';
+import type { UptimeDay } from '../../history/uptime-days.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { after, DAY, HOUR, MINUTE } from '../../platform/clock.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';
@@ -32,6 +33,7 @@ function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: 
 
 const WHY_UNKNOWN: Record<NoDataReason, Text> = {
   'no-data': defineMessage('no checks were made'),
+  paused: defineMessage('paused by its owner'),
   unconfirmed: defineMessage('a failed check was not confirmed'),
   canary: defineMessage('our own network was down'),
 };

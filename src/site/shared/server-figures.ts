@@ -12,6 +12,7 @@ export function playersFigure(
   if (info.lastCheckedAt === null)
     return { value: '–', detail: whyNotProbed(game) ? t('not probed') : t('not known yet') };
   if (info.playersHidden) return { value: '–', detail: t('players hidden') };
+  if (info.listingPause) return { value: '–', detail: t('paused') };
   const { status, onlinePlayers, maxPlayers } = info;
   const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
   const when = status === 'unknown' ? t('when last known') : most;
@@ -26,14 +27,19 @@ export function reportedMark(): Html {
   return html`<span class="soft small" title="${title}">${t('reported')}</span>`;
 }
 
-/** `12 of 100 players (self-reported)`, `online, players hidden`, `offline` */
+/** `12 of 100 players (self-reported)`, `online, players hidden`, `offline`, `paused` */
 export function playersText({
   status,
   onlinePlayers,
   playersHidden,
   maxPlayers,
   playersSource,
-}: Pick<ServerInfo, 'status' | 'onlinePlayers' | 'playersHidden' | 'maxPlayers' | 'playersSource'>): string {
+  listingPause,
+}: Pick<
+  ServerInfo,
+  'status' | 'onlinePlayers' | 'playersHidden' | 'maxPlayers' | 'playersSource' | 'listingPause'
+>): string {
+  if (listingPause) return t('paused');
   if (status !== 'online') return status === 'offline' ? t('offline') : t('status unknown');
   if (playersHidden) return t('online, players hidden');
   const players =

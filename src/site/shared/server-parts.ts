@@ -1,7 +1,7 @@
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
-import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import { type VoteFormState, whyOff } from '../../votes/cast/cast-from-page.ts';
 import { count } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { icon } from './icon.ts';
@@ -17,10 +17,10 @@ export function copyAddress(address: string, server: string): Html {
 export function voteLink(
   base: string,
   config: Pick<Config, 'WEB_VOTES'>,
-  server: Pick<Server, 'name' | 'slug' | 'webVotes'>,
-  username: string | null = null,
+  server: Pick<Server, 'name' | 'slug'> & VoteFormState,
+  { now, username = null }: { now: Date; username?: string | null },
 ): Content {
-  if (whyOff(config, server)) return '';
+  if (whyOff(config, server, now)) return '';
   const { name, slug } = server;
   const query = username ? `?${String(new URLSearchParams({ username }))}` : '';
   return html`<a class="button vote" href="${base}/servers/${slug}/vote${query}">${t('Vote')}<span

@@ -199,7 +199,8 @@ function listingParts(base: string): StyleguidePart[] {
     {
       name: 'Copy and vote',
       body: html`<div class="actions">
-        ${copyAddress('play.example.org', server.name)}${voteLink(base, { WEB_VOTES: 'on' }, server)}
+        ${copyAddress('play.example.org', server.name)}
+        ${voteLink(base, { WEB_VOTES: 'on' }, server, { now: new Date(0) })}
       </div>`,
     },
     { name: 'Ranks', body: html`<div class="actions">${[1, 2, 3, 4].map(rankMark)}</div>` },

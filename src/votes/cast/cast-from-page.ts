@@ -1,6 +1,7 @@
 import type { Challenge } from 'altcha-lib';
 import type { ObjectId, UUID, WithId } from 'mongodb';
 import type { Config } from '../../platform/config.ts';
+import { type Pausable, pauseAt } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import type { VotesDeps } from '../deps.ts';
 import { openQuarantine } from '../exclusions/quarantine.ts';
@@ -37,6 +38,7 @@ export type PageVote = {
 type PageRefusal =
   | Refused
   | { kind: 'off'; by: 'operator' | 'owner' }
+  | { kind: 'listing-paused' }
   | { kind: 'no-proof'; why: ProofOfWorkError }
   /** The owner takes only SteamIDs that Steam confirmed. */
   | { kind: 'not-proven' }
@@ -45,6 +47,9 @@ type PageRefusal =
   /** The answer does not say whether the name or the network is. */
   | { kind: 'blocked' };
 
+/** The part of a server that decides whether its vote form works. */
+export type VoteFormState = Pick<Server, 'webVotes'> & Pick<Pausable, 'listingPause'>;
+
 export type PageVoteResult =
   /** `isQuarantined`: neither counted nor delivered until an operator decides. */
   { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
@@ -52,8 +57,10 @@ export type PageVoteResult =
 /** Null if the vote form works. */
 export function whyOff(
   { WEB_VOTES }: Pick<Config, 'WEB_VOTES'>,
-  { webVotes }: Pick<Server, 'webVotes'>,
-): 'operator' | 'owner' | null {
+  { webVotes, listingPause }: VoteFormState,
+  now: Date,
+): 'operator' | 'owner' | 'pause' | null {
+  if (pauseAt({ listingPause }, now)) return 'pause';
   if (WEB_VOTES === 'off') return 'operator';
   return webVotes === false ? 'owner' : null;
 }
@@ -67,10 +74,13 @@ export async function challengeFor(
   { server, username, voter, provenId, session = '' }: PageVote,
 ): Promise<
   | { kind: 'challenge'; challenge: Challenge }
-  | Extract<PageVoteResult, { kind: 'off' | 'not-proven' | 'too-many-players' | 'blocked' }>
+  | Extract<
+      PageVoteResult,
+      { kind: 'off' | 'listing-paused' | 'not-proven' | 'too-many-players' | 'blocked' }
+    >
 > {
-  const off = whyOff(deps.config, server);
-  if (off) return { kind: 'off', by: off };
+  const off = refusedAsOff(deps, server);
+  if (off) return off;
   if (needsProvenId(deps.config, server) && provenId !== username) return { kind: 'not-proven' };
   const key = usernameKey(username);
   if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
@@ -82,6 +92,14 @@ export async function challengeFor(
   if (today.refusedBy) return tooMany(deps, today.refusedBy);
   const bound = { serverId, player, ...boundTo(deps, voter, session) };
   return { kind: 'challenge', challenge: await makeChallenge(deps, bound, today.votes) };
+}
+
+function refusedAsOff(
+  { config, clock }: VotesDeps,
+  server: Server,
+): Extract<PageVoteResult, { kind: 'off' | 'listing-paused' }> | null {
+  const off = whyOff(config, server, clock.now());
+  return off === 'pause' ? { kind: 'listing-paused' } : off && { kind: 'off', by: off };
 }
 
 /** Besides the server and the player. */
@@ -154,8 +172,8 @@ async function checkPageVote(
   vote: PageVote & { usernameKey: string; proof: string | undefined },
 ): Promise<Checked | PageRefusal> {
   const { server, voter, usernameKey: key, session = '' } = vote;
-  const off = whyOff(deps.config, server);
-  if (off) return { kind: 'off', by: off };
+  const off = refusedAsOff(deps, server);
+  if (off) return off;
   if (needsProvenId(deps.config, server) && vote.provenId !== vote.username) return { kind: 'not-proven' };
   if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
   const serverId = server._id;

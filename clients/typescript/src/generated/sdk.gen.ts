@@ -22,7 +22,7 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 /**
  * Cast a vote
  *
- * Accepts one vote per server and player in any rolling 24 hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same `Idempotency-Key`.
+ * Accepts one vote per server and player in any rolling 24 hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same `Idempotency-Key`. While the owner has paused the listing, every vote is 403 `listing-paused`, also a repeated one.
  */
 export const castVote = <ThrowOnError extends boolean = false>(options: Options<CastVoteData, ThrowOnError>): RequestResult<CastVoteResponses, CastVoteErrors, ThrowOnError> => (options.client ?? client).post<CastVoteResponses, CastVoteErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -32,7 +32,7 @@ export type Error = {
     /**
      * Names the error. Codes never change; a later version may add some.
      */
-    code: 'malformed' | 'too-many-fields' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'no-goal' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    code: 'malformed' | 'too-many-fields' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'listing-paused' | 'not-found' | 'no-goal' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
     /**
      * The page that explains this code.
      */
@@ -538,7 +538,7 @@ export type CastVoteErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs, or the owner has paused the listing of the server. Codes: `scope-missing`, `listing-paused`.
      */
     403: Error;
     /**
