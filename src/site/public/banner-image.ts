@@ -28,7 +28,7 @@ export function bannerSizeOf({ query }: FastifyRequest): BannerSize {
   if (known.success) return known.data;
   throw new PageError(
     400,
-    t('A banner has the size {sizes}.', { sizes: bannerSizeSchema.options.join(', ') }),
+    t('A banner has one of these sizes: {sizes}.', { sizes: bannerSizeSchema.options.join(', ') }),
   );
 }
 

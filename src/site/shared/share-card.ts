@@ -64,7 +64,7 @@ function pngCodes({ url }: Site, server: Shared): Html {
   const asBbCode = `[url=${page}][img]${banner}[/img][/url]`;
   return html`<h3>${t('Banner as PNG, HTML')}</h3>
         <p class="soft">${t(
-          'For places that show no SVG. Its sizes are {sizes}: change the one in the address.',
+          'For places that show no SVG. Sizes: {sizes}. For another one, change the address.',
           {
             sizes: bannerSizeSchema.options.join(', '),
           },
