@@ -34,6 +34,7 @@ type PublicContent = {
   /** Called before the content is made. @throws {PageError} 429 if the client's limit is reached */
   limit?: () => Promise<void>;
   make: () => Promise<PublicBody>;
+  inSlot?: typeof inPageSlot;
 };
 
 declare module 'fastify' {
@@ -116,7 +117,7 @@ export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
   canonical: string,
-  { type, headers = {}, limit, make }: PublicContent,
+  { type, headers = {}, limit, make, inSlot }: PublicContent,
 ): Promise<FastifyReply> {
   const answer = await cachedOrMade(
     request,
@@ -127,6 +128,7 @@ export async function sendPublic(
       return { ...answerOf(made.body), cacheControl: made.cacheControl };
     },
     limit,
+    inSlot,
   );
   return sendAnswer(request, reply.headers(headers), type, answer);
 }
@@ -148,13 +150,14 @@ async function cachedOrMade(
   canonical: string,
   make: () => Promise<CachedAnswer>,
   limit: () => Promise<void> = async () => undefined,
+  inSlot = inPageSlot,
 ): Promise<CachedAnswer> {
   const { cachedAnswers } = request.server;
   let isOwn = false;
   const makeOwn = async () => {
     isOwn = true;
     await limit();
-    return inPageSlot(request, make);
+    return inSlot(request, make);
   };
   for (;;) {
     try {

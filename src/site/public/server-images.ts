@@ -8,6 +8,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { readPicture } from '../../servers/pictures.ts';
 import type { Server } from '../../servers/server.ts';
 import { limitImages } from '../limited-pages.ts';
+import { inDrawnSlot, inPageSlot } from '../page-slots.ts';
 import { CACHED, FILE } from '../route-options.ts';
 import { type PublicBody, sendPublic } from '../send-public-page.ts';
 import type { Site } from '../shared/decorate-site.ts';
@@ -40,13 +41,14 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
     file: string,
     type: string,
     draw: (server: WithId<Server>) => Promise<PublicBody>,
-    headers: Record<string, string> = SANDBOXED,
+    { headers = SANDBOXED, inSlot = inPageSlot } = {},
   ) => {
     const slug = slugOfRequest(request);
     return followingRenames(request, reply.headers(EMBEDDABLE), () =>
       sendPublic(request, reply, `/servers/${slug}/${file}`, {
         type,
         headers,
+        inSlot,
         limit: () => limitImages(request),
         make: async () => draw(await serverByCurrentSlug(deps, slug)),
       }),
@@ -63,9 +65,9 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
   );
   app.get('/servers/:slug/banner.png', CACHED, async (request, reply) => {
     const size = bannerSizeOf(request);
-    return send(request, reply, `banner.png?size=${size}`, 'image/png', (server) =>
-      bannerImage(deps, request, server, size),
-    );
+    const draw = (server: WithId<Server>) => bannerImage(deps, request, server, size);
+    const file = `banner.png?size=${size}`;
+    return send(request, reply, file, 'image/png', draw, { inSlot: inDrawnSlot });
   });
   app.get('/servers/:slug/card.png', CACHED, (request, reply) =>
     send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, request, server)),
@@ -80,7 +82,7 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
         const [info, goal] = await withGoal(server);
         return String(await widgetPage(app.site, info, goal));
       },
-      WIDGET_HEADERS,
+      { headers: WIDGET_HEADERS },
     ),
   );
 }

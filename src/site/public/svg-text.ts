@@ -33,7 +33,8 @@ export function textWidth(text: string, size: number): number {
   return width;
 }
 
-const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]\P{L}*$/u;
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]\P{L}*$/u;
 const RIGHT_TO_LEFT_MARK = '\u200f';
 
 /**
