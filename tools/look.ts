@@ -4,6 +4,7 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import subsetFont from 'subset-font';
+import { BANNER_SIZES, type BannerSize, bannerSizeSchema } from '../src/platform/pictures/banner-sizes.ts';
 import { drawSvg } from '../src/platform/pictures/draw-svg.ts';
 import { CARD_COLOURS } from '../src/site/public/card-colours.ts';
 
@@ -146,10 +147,26 @@ export function placeholderCard(): Promise<Buffer> {
     <path d="M64 568h1072" stroke="${line}" stroke-width="2"/>${part(64, 588, 140, 22)}</svg>`);
 }
 
+/** A banner without texts: the name, players, address and rank are bars. */
+export function placeholderBanner(size: BannerSize): Promise<Buffer> {
+  const { deep, line } = CARD_COLOURS;
+  const { width, height } = BANNER_SIZES[size];
+  const part = (x: number, y: number, long: number, high: number) =>
+    `<rect x="${x}" y="${y}" width="${long}" height="${high}" rx="${high / 2}" fill="${line}"/>`;
+  const [edge, high] = [Math.round(height / 5), Math.round(height / 6)];
+  const [first, second] = [edge, height - edge - high];
+  return drawSvg(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
+    <rect width="${width}" height="${height}" fill="${deep}"/>
+    ${part(edge, first, width / 2.5, high)}${part(width - edge - width / 5, first, width / 5, high)}
+    ${part(edge, second, width / 4, high)}${part(width - edge - width / 8, second, width / 8, high)}</svg>`);
+}
+
 if (import.meta.main) {
   await writeFile(new URL('icon-shapes.ts', LOOK), await iconShapes());
   await writeFile(new URL('bricolage-grotesque.woff2', LOOK), await displayFace('latin'));
   await writeFile(new URL('bricolage-grotesque-ext.woff2', LOOK), await displayFace('latin-ext'));
   await writeFile(new URL('bricolage-grotesque-extra-bold.ttf', LOOK), await drawnFace());
   await writeFile(new URL('../public/card-placeholder.png', LOOK), await placeholderCard());
+  for (const size of bannerSizeSchema.options)
+    await writeFile(new URL(`../public/banner-placeholder-${size}.png`, LOOK), await placeholderBanner(size));
 }

@@ -1,42 +1,67 @@
-import { ObjectId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
+import { goalOf } from '../src/goals/goal-progress.ts';
 import { serverInfo } from '../src/history/server-info.ts';
 import { inLanguage } from '../src/language/language.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { onceForKey } from '../src/platform/once.ts';
+import type { BannerSize } from '../src/platform/pictures/banner-sizes.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import type { DrawnPictures, PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
+import {
+  BANNERS,
+  bannerId,
+  bannerOfId,
+  drawPicture,
+  dueDrawings,
+  PREVIEWS,
+  trimDrawings,
+} from '../src/servers/drawn-pictures.ts';
 import { readPicture } from '../src/servers/pictures.ts';
-import { drawCard, dueCards, trimCards } from '../src/servers/preview-cards.ts';
 import type { Server } from '../src/servers/server.ts';
 import { type Logo, readLogo } from '../src/site/look/logo.ts';
+import { bannerDrawing } from '../src/site/public/banner-drawing.ts';
 import { CARD_BANNER, CARD_ICON, shareDrawing } from '../src/site/public/share-image.ts';
 import type { QueueWork } from './queue-work.ts';
 
 type DrawnLogo = PictureTasks['logo']['result'];
 
 export const drawCardsWork: QueueWork<'draw-cards'> = {
-  // Ten previews a second use 10 % to 33 % of a processor. Anybody can cause previews, so their number is limited.
+  // Ten pictures a second use 10 % to 33 % of a processor. Anybody can cause them, so their number is limited.
   limiter: { most: 10, inMs: SECOND },
   period: {
     every: 'minute',
-    /** Deletes surplus previews, and finds those whose job was lost or whose next attempt is due. */
+    /** Deletes surplus pictures, and finds those whose job was lost or whose next attempt is due. */
     async due(deps) {
-      await trimCards(deps);
-      return (await dueCards(deps)).map((serverId) => ({ serverId: serverId.toHexString() }));
+      for (const kind of [PREVIEWS, BANNERS]) await trimDrawings(deps, kind);
+      const previews = await dueDrawings(deps, PREVIEWS);
+      const banners = await dueDrawings(deps, BANNERS);
+      return [...previews.map((id) => ({ serverId: String(id) })), ...banners.map(bannerOfId)];
     },
   },
   processor({ deps, pictureProcess }) {
     const logo = logoOf(deps, pictureProcess);
-    return async ({ serverId }) => {
-      const end = await drawCard(deps, new ObjectId(serverId), async (server) => {
-        const info = await serverInfo(deps, server);
-        const drawnLogo = await logo();
-        const pictures = await picturesOf(deps, server);
-        const card = { info, game: server.game, site: deps.config.SERVICE_NAME, logo: drawnLogo, pictures };
-        const svg = await inLanguage('en', async () => shareDrawing(card));
-        return pictureProcess.run('drawing', { svg, pictures });
-      });
+    const previewOf = async (server: WithId<Server>) => {
+      const info = await serverInfo(deps, server);
+      const drawnLogo = await logo();
+      const pictures = await picturesOf(deps, server);
+      const card = { info, game: server.game, site: deps.config.SERVICE_NAME, logo: drawnLogo, pictures };
+      const svg = await inLanguage('en', async () => shareDrawing(card));
+      return pictureProcess.run('drawing', { svg, pictures });
+    };
+    const bannerOf = async (server: WithId<Server>, size: BannerSize) => {
+      const [info, goal] = await Promise.all([serverInfo(deps, server), goalOf(deps, server)]);
+      const shown = { info, site: deps.config.SERVICE_NAME, goal };
+      const svg = await inLanguage('en', async () => bannerDrawing(size, shown));
+      return pictureProcess.run('drawing', { svg });
+    };
+    return async ({ serverId: id, banner }) => {
+      const serverId = new ObjectId(id);
+      const end = banner
+        ? await drawPicture(deps, BANNERS, { serverId, id: bannerId(serverId, banner) }, (server) =>
+            bannerOf(server, banner),
+          )
+        : await drawPicture(deps, PREVIEWS, { serverId, id: serverId }, previewOf);
       return { end };
     };
   },

@@ -131,7 +131,7 @@ async function untilReady(child: ChildProcess, port: number): Promise<void> {
 }
 
 /** Linux counts CPU time in hundredths of a second. */
-const TICKS_A_SECOND = 100;
+export const TICKS_A_SECOND = 100;
 
 /** The CPU time of a process so far, in seconds. */
 export async function cpuSeconds(pid: number): Promise<number> {

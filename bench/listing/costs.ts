@@ -7,8 +7,10 @@
  * The application answers in this process without a socket, one request after another, each from another network.
  * README.md in this folder has the table.
  */
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
 import sharp from 'sharp';
 import { buildApp } from '../../src/app.ts';
 import { serverInfo } from '../../src/history/server-info.ts';
@@ -17,7 +19,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { createPictureProcess } from '../../src/platform/pictures/picture-process.ts';
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
-import { drawCard } from '../../src/servers/preview-cards.ts';
+import { drawPicture, PREVIEWS } from '../../src/servers/drawn-pictures.ts';
 import { shareDrawing } from '../../src/site/public/share-image.ts';
 import { cpuSeconds, openEnvironment } from '../delivery/environment.ts';
 import { loadServers, nameAt, TAGS } from './load-servers.ts';
@@ -159,8 +161,8 @@ const drawn = await deps.previewCards
   .toArray();
 await childCost('drawing of a preview', 60, async (n) => {
   const serverId = drawn[n % drawn.length]?._id;
-  if (!serverId) return;
-  await drawCard(deps, serverId, async (server) => {
+  if (!(serverId instanceof ObjectId)) return;
+  await drawPicture(deps, PREVIEWS, { serverId, id: serverId }, async (server) => {
     const svg = shareDrawing({ info: await serverInfo(deps, server), site: 'Tallyport' });
     return pictures.run('drawing', { svg });
   });

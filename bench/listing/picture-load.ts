@@ -30,7 +30,8 @@ process.on('message', async (load: PictureLoad) => {
     const began = performance.now();
     const sent: Promise<void>[] = [];
     for (const [n, thing] of things.entries()) {
-      await pause(Math.max(0, began + (n * load.seconds * 1_000) / things.length - performance.now()));
+      const waitMs = began + (n * load.seconds * 1_000) / things.length - performance.now();
+      if (waitMs > 0) await pause(waitMs);
       sent.push(act(thing, n).catch((error: unknown) => void note(`failed: ${String(error)}`)));
     }
     await Promise.all(sent);

@@ -214,4 +214,9 @@ treat it as less secret than a token.
 | \`action=status\` | \`0\` no vote, \`1\` voted, \`2\` claimed |
 | \`action=claim\` | \`1\` reward now, \`2\` claimed before, \`0\` no vote |
 | a wrong key | \`Error: server key not found\` |
+
+Four more contracts are those of minecraft-server.net (\`/api/\` with \`action=checkVote\` or \`setClaimed\` and \`player\`),
+minecraftlist.org (\`/api/v1/check/KEY/NAME\`, \`/api/v1/claim/KEY/NAME\`), minecraftservers.biz
+(\`/api/votes/check/KEY/NAME/\`, \`/api/votes/claim/KEY/NAME/\`) and top-server.net (\`/api/v1/vote/check\`,
+\`/api/v1/vote/claim\` with \`key\` and \`player\`).
 `.trim();

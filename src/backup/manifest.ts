@@ -17,6 +17,7 @@ const LEFT_OUT = new Set([
   'picture_uploads',
   'logo_uploads',
   'preview_cards',
+  'banner_pictures',
   'restores',
 ]);
 

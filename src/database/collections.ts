@@ -50,8 +50,8 @@ import {
 } from '../ranking/ranked-list.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '../reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
+import { bannerPictureSchema, type DrawnPicture, previewCardSchema } from '../servers/drawn-picture.ts';
 import { type Picture, type PictureUpload, pictureSchema, pictureUploadSchema } from '../servers/picture.ts';
-import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts';
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
@@ -81,7 +81,8 @@ const MODELS = {
   servers: define<Server>('Server', serverSchema),
   pictures: define<Picture>('Picture', pictureSchema),
   pictureUploads: define<PictureUpload>('PictureUpload', pictureUploadSchema),
-  previewCards: define<PreviewCard>('PreviewCard', previewCardSchema),
+  previewCards: define<DrawnPicture>('PreviewCard', previewCardSchema),
+  bannerPictures: define<DrawnPicture>('BannerPicture', bannerPictureSchema),
   tagLists: define<TagList>('TagList', tagListSchema),
   serverDrafts: define<ServerDraft>('ServerDraft', serverDraftSchema),
   apiTokens: define<ApiToken>('ApiToken', apiTokenSchema),

@@ -2,6 +2,7 @@ import { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
+import { bannerSizeSchema } from './pictures/banner-sizes.ts';
 import type { RedisConnection } from './redis.ts';
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
@@ -134,9 +135,9 @@ export const QUEUES = {
   }),
   'draw-cards': queue({
     title: 'Draw previews',
-    does: 'Draws the preview of links to one server.',
-    payload: z.object({ serverId: objectId }),
-    key: ({ serverId }) => serverId,
+    does: 'Draws the preview of links to one server, or its banner as PNG.',
+    payload: z.object({ serverId: objectId, banner: bannerSizeSchema.optional() }),
+    key: ({ serverId, banner }) => (banner ? `${serverId}-${banner}` : serverId),
   }),
   // docs/adr/0114-a-thin-web-process.md
   'answer-now': queue({

@@ -65,6 +65,9 @@ function busy(): RefusedError {
 /** Signed-in users have as many of their own, so that visitors cannot delay them. */
 const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, mostOfClient: 20, waitMs: 5 * SECOND };
 
+/** A drawn banner costs two reads, and a page of a forum has many: they do not wait among the pages, nor before them. */
+const DRAWN: SlotLimits = { ...PAGES, mostWaiting: 1_000, mostOfClient: 100 };
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
@@ -74,12 +77,16 @@ declare module 'fastify' {
     skipsSlotHook?: true;
   }
   interface FastifyInstance {
-    pageSlots: { visitors: TakeSlot; users: TakeSlot };
+    pageSlots: { visitors: TakeSlot; users: TakeSlot; drawn: TakeSlot };
   }
 }
 
 export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): void {
-  app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
+  app.decorate('pageSlots', {
+    visitors: createSlots(limits),
+    users: createSlots(limits),
+    drawn: createSlots(DRAWN),
+  });
 }
 
 /** One network cannot fill the whole queue. */
@@ -88,7 +95,14 @@ function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Prom
 }
 
 export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
-  const giveBack = await takeSlot(request);
+  return inSlot(await takeSlot(request), work);
+}
+
+export async function inDrawnSlot<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  return inSlot(await request.server.pageSlots.drawn(widerNetworkOf(request.ip)), work);
+}
+
+async function inSlot<T>(giveBack: () => void, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {

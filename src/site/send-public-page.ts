@@ -17,14 +17,24 @@ const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 /** How long browsers and proxies may use a cached page, and how much longer while they revalidate it (RFC 5861). */
 const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
+const CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`;
 
-type CachedAnswer = { body: Buffer; content: LazilyCompressed; etag: string; link: string };
+type CachedAnswer = {
+  body: Buffer;
+  content: LazilyCompressed;
+  etag: string;
+  link: string;
+  cacheControl?: string | undefined;
+};
+/** `cacheControl`: if browsers and proxies may store it for another time than a page. */
+export type PublicBody = string | Buffer | { body: Buffer; cacheControl: string };
 type PublicContent = {
   type: string;
   headers?: Record<string, string>;
   /** Called before the content is made. @throws {PageError} 429 if the client's limit is reached */
   limit?: () => Promise<void>;
-  make: () => Promise<string | Buffer>;
+  make: () => Promise<PublicBody>;
+  inSlot?: typeof inPageSlot;
 };
 
 declare module 'fastify' {
@@ -107,13 +117,18 @@ export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
   canonical: string,
-  { type, headers = {}, limit, make }: PublicContent,
+  { type, headers = {}, limit, make, inSlot }: PublicContent,
 ): Promise<FastifyReply> {
   const answer = await cachedOrMade(
     request,
     canonical,
-    async () => answerOf(await inLanguage('en', make)),
+    async () => {
+      const made = await inLanguage('en', make);
+      if (typeof made === 'string' || Buffer.isBuffer(made)) return answerOf(made);
+      return { ...answerOf(made.body), cacheControl: made.cacheControl };
+    },
     limit,
+    inSlot,
   );
   return sendAnswer(request, reply.headers(headers), type, answer);
 }
@@ -135,13 +150,14 @@ async function cachedOrMade(
   canonical: string,
   make: () => Promise<CachedAnswer>,
   limit: () => Promise<void> = async () => undefined,
+  inSlot = inPageSlot,
 ): Promise<CachedAnswer> {
   const { cachedAnswers } = request.server;
   let isOwn = false;
   const makeOwn = async () => {
     isOwn = true;
     await limit();
-    return inPageSlot(request, make);
+    return inSlot(request, make);
   };
   for (;;) {
     try {
@@ -159,7 +175,7 @@ async function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   type: string,
-  { body: plain, content, etag, link }: CachedAnswer,
+  { body: plain, content, etag, link, cacheControl = CACHE_CONTROL }: CachedAnswer,
 ): Promise<FastifyReply> {
   reply.header('etag', etag);
   const isCompressed = plain.length >= SMALLEST_COMPRESSED && type !== 'image/png';
@@ -167,8 +183,5 @@ async function sendAnswer(
   if (link) reply.header('link', link);
   // A renewed session has a cookie, so no cache may store the answer.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
-  return reply
-    .header('cache-control', `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`)
-    .type(type)
-    .send(body);
+  return reply.header('cache-control', cacheControl).type(type).send(body);
 }

@@ -292,6 +292,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   logoUploads: null,
   pictures: null,
   previewCards: null,
+  bannerPictures: null,
   tagLists: null,
   usedProofs: null,
   voteCounters: null,

@@ -4,6 +4,7 @@ import { retireLiveMessage } from '../events/live-status/live-messages.ts';
 import { removeSubscriptions } from '../events/remove-subscriptions.ts';
 import { deleteGoal } from '../goals/change-goal.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
+import { deleteDrawnPictures } from '../servers/drawn-pictures.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
@@ -34,7 +35,7 @@ export async function removeServer(
   await deleteGoal(deps, serverId);
   await deleteUnusedPictures(deps, pictureIdsOf(server));
   await deleteUploadsOf(deps, serverId);
-  await deps.previewCards.deleteOne({ _id: serverId });
+  await deleteDrawnPictures(deps, serverId);
   await requestServerQuarantines(deps, serverId, by);
   const failedVotes = await removeWaitingVotes(deps, serverId, 'server-removed');
   await recordAudit(deps, {

@@ -86,3 +86,89 @@ export async function native({ url, serverId }: Listed, token: string, username:
 export const A_CHECK = 'object=votes&element=claim';
 export const A_CLAIM = 'action=post&object=votes&element=claim';
 export const A_REWARD = 'action=custom&object=plugin&element=reward';
+
+/** The body of an answer about Steve. */
+type Ask = (all: Listed) => Promise<string>;
+
+/** A claim of each contract, the answer of the one that won, and what a check (or a further claim) answers then. */
+type Race = { claim: Ask; won: RegExp; check?: Ask; after: RegExp };
+
+const asking =
+  (query: string): Ask =>
+  (all) =>
+    said(all, `${query}&username=Steve`);
+
+const posting =
+  (query: string): Ask =>
+  (all) =>
+    said(all, `${query}&player=Steve`, 'POST');
+
+const vrcAsking =
+  (claim: boolean): Ask =>
+  async (all) =>
+    JSON.stringify(await vrc(all, 'Steve', claim));
+
+const natively: Ask = async (all) => (await native(all, all.key, 'Steve')).body;
+
+/** The answer at an address with `KEY` for the claim key. */
+export async function at({ app, key }: Listed, path: string, method: 'GET' | 'POST' = 'GET') {
+  const { statusCode, body, headers } = await app.inject({ method, url: path.replace('KEY', key) });
+  return { status: statusCode, body, headers };
+}
+
+const atPath =
+  (path: string, method: 'GET' | 'POST' = 'GET'): Ask =>
+  async (all) =>
+    (await at(all, path, method)).body;
+
+export const RACES: [contract: string, Race][] = [
+  ['ListForge', { claim: asking(A_CLAIM), won: /^1$/, check: asking(A_CHECK), after: /^2$/ }],
+  ['ListForge reward', { claim: asking(A_REWARD), won: /^1$/, after: /^2$/ }],
+  ['status/claim', { claim: asking('action=claim'), won: /^1$/, after: /^2$/ }],
+  [
+    'VoteReward',
+    {
+      claim: vrcAsking(true),
+      won: /"claimed":true/,
+      check: vrcAsking(false),
+      after: /^{"voted":true,"claimed":true}$/,
+    },
+  ],
+  [
+    'minecraft-server.net',
+    {
+      claim: posting('action=setClaimed'),
+      won: /^2$/,
+      check: posting('action=checkVote'),
+      after: /^2$/,
+    },
+  ],
+  [
+    'minecraftlist.org',
+    {
+      claim: atPath('/api/v1/claim/KEY/Steve'),
+      won: /"claimed":true/,
+      check: atPath('/api/v1/check/KEY/Steve'),
+      after: /"voted":true,"claimed":true/,
+    },
+  ],
+  [
+    'minecraftservers.biz',
+    {
+      claim: atPath('/api/votes/claim/KEY/Steve/', 'POST'),
+      won: /"claimed" : true/,
+      check: atPath('/api/votes/check/KEY/Steve/'),
+      after: /"voted" : true, "claimed" : true/,
+    },
+  ],
+  [
+    'top-server.net',
+    {
+      claim: atPath('/api/v1/vote/claim?key=KEY&player=Steve', 'POST'),
+      won: /"claimed":1/,
+      check: atPath('/api/v1/vote/check?key=KEY&player=Steve'),
+      after: /"pending":0/,
+    },
+  ],
+  ['the native API', { claim: natively, won: /"claimed":true/, after: /"claimed":false/ }],
+];

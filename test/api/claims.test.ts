@@ -16,8 +16,8 @@ import {
   A_REWARD,
   call,
   claimsOfFile,
-  type Listed,
   native,
+  RACES,
   said,
   vote,
   vrc,
@@ -106,7 +106,7 @@ describe('the ListForge contract', () => {
     expect(JSON.parse(await said(all, `${voters}current&limit=1`)).voters).toHaveLength(1);
     expect(JSON.parse(await said(all, `${voters}current&limit=-1`)).voters).toHaveLength(2);
     expect(await said(all, `${voters}2026-01`)).toBe('Error: unknown month');
-    expect(await said(all, 'object=servers&element=votes&format=html')).toBe('Error: unknown format');
+    expect(await said(all, 'object=servers&element=votes&format=xml')).toBe('Error: unknown format');
     const votes = JSON.parse(await said(all, 'object=servers&element=votes&format=json')).votes;
     expect(votes[0]).toMatchObject({ timestamp: Date.parse('2026-11-04T10:00:00Z') / 1_000, claimed: '0' });
     // An excluded vote takes no place in the list.
@@ -310,33 +310,7 @@ describe('every contract', () => {
 });
 
 describe('of 50 claims of one vote at once exactly one succeeds', () => {
-  /** The body of an answer. */
-  type Ask = (all: Listed) => Promise<string>;
-  const asking =
-    (query: string): Ask =>
-    (all) =>
-      said(all, `${query}&username=Steve`);
-  const vrcAsking =
-    (claim: boolean): Ask =>
-    async (all) =>
-      JSON.stringify(await vrc(all, 'Steve', claim));
-  const natively: Ask = async (all) => (await native(all, all.key, 'Steve')).body;
-
-  it.each<[string, { claim: Ask; won: RegExp; check?: Ask; after: RegExp }]>([
-    ['ListForge', { claim: asking(A_CLAIM), won: /^1$/, check: asking(A_CHECK), after: /^2$/ }],
-    ['ListForge reward', { claim: asking(A_REWARD), won: /^1$/, after: /^2$/ }],
-    ['status/claim', { claim: asking('action=claim'), won: /^1$/, after: /^2$/ }],
-    [
-      'VoteReward',
-      {
-        claim: vrcAsking(true),
-        won: /"claimed":true/,
-        check: vrcAsking(false),
-        after: /^{"voted":true,"claimed":true}$/,
-      },
-    ],
-    ['the native API', { claim: natively, won: /"claimed":true/, after: /"claimed":false/ }],
-  ])('%s', async (_name, { claim, won, check = claim, after }) => {
+  it.each(RACES)('%s', async (_name, { claim, won, check = claim, after }) => {
     const all = await listed();
     await vote(all.deps, all.serverId, 'Steve');
     const answers = await Promise.all(Array.from({ length: 50 }, () => claim(all)));

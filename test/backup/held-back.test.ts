@@ -12,6 +12,7 @@ import { storeEvents } from '../../src/events/store-events.ts';
 import { addSubscription } from '../../src/events/subscriptions.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
+import { bannerId } from '../../src/servers/drawn-pictures.ts';
 import { decideHeld } from '../../src/votes/exclusions/decide-held.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { openGroups } from '../../src/votes/exclusions/held-votes.ts';
@@ -84,6 +85,12 @@ beforeAll(async () => {
     expiresAt,
   });
   await deps.previewCards.insertOne({ _id: serverId, askedAt: now, key: 'k', attempts: 0 });
+  await deps.bannerPictures.insertOne({
+    _id: bannerId(serverId, '468x60'),
+    askedAt: now,
+    key: 'k',
+    attempts: 0,
+  });
   await deps.servers.updateOne({ _id: serverId }, { $set: { 'profile.bannerUpload': bannerUpload } });
 
   const folder = await newFolder();
@@ -203,7 +210,7 @@ test('events that waited are sent to nobody, and what sources find again neither
 });
 
 test('a backup has neither uploads as they came nor previews; the owner of a lost upload reads it', async () => {
-  expect(files.filter((name) => /picture_uploads|preview_cards/.test(name))).toEqual([]);
+  expect(files.filter((name) => /picture_uploads|preview_cards|banner_pictures/.test(name))).toEqual([]);
   expect(await other.servers.findOne({ _id: bench.serverId })).toMatchObject({
     profile: { bannerUpload: { ...bannerUpload, failure: 'late' } },
   });

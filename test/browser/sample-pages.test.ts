@@ -25,6 +25,7 @@ const NO_PAGES = [
   'GET /servers/random', // a redirect
   'GET /servers/:slug/review', // a redirect
   'GET /servers/:slug/banner.svg', // an image
+  'GET /servers/:slug/banner.png', // an image
   'GET /servers/:slug/badge.svg', // an image
   'GET /servers/:slug/card.png', // an image
   'GET /servers/:slug/vote/reminder.ics', // a file

@@ -1117,6 +1117,7 @@ test('the public pages of a server, for anonymous and for signed-in users', asyn
     ['other?players=all', {}, 200],
     ['other?reviews=20', {}, 200],
     ['other/banner.svg', {}, 200],
+    ['other/banner.png', {}, 200],
     ['other/badge.svg', {}, 200],
     ['formerly-7', {}, 301],
     ['nobody', {}, 404],

@@ -35,6 +35,7 @@ const TABLE: Record<string, Access> = {
   'GET /servers/random': 'anyone',
   'GET /servers/:slug': 'anyone',
   'GET /servers/:slug/banner.svg': 'anyone',
+  'GET /servers/:slug/banner.png': 'anyone',
   'GET /servers/:slug/badge.svg': 'anyone',
   'GET /servers/:slug/card.png': 'anyone',
   'GET /servers/:slug/widget': 'anyone',

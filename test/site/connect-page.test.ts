@@ -62,9 +62,22 @@ it('a server of another game gets plain addresses and the signed request first, 
   const { path } = await serverOf(null);
   const { body } = await getPage(web, path, olivia.headers);
   expect(body.indexOf('Any plugin that can read a web address')).toBeLessThan(
-    body.indexOf('Other plugins (4)'),
+    body.indexOf('Other plugins (8)'),
   );
-  expect(codesOf(body)).toHaveLength(6);
+  expect(codesOf(body)).toHaveLength(10);
+});
+
+it('the calls for plugins of other listings are those that the contracts answer', async () => {
+  const { path } = await serverOf('minecraft');
+  const codes = codesOf((await getPage(web, path, olivia.headers)).body);
+  const { PUBLIC_URL: url } = web.deps.config;
+  for (const call of [
+    `curl -d "action=setClaimed&key=YOUR-CLAIM-KEY&player=Steve" "${url}/api/"`,
+    `curl "${url}/api/v1/claim/YOUR-CLAIM-KEY/Steve"`,
+    `curl -X POST "${url}/api/votes/claim/YOUR-CLAIM-KEY/Steve/"`,
+    `curl -d "key=YOUR-CLAIM-KEY&player=Steve" "${url}/api/v1/vote/claim"`,
+  ])
+    expect(codes.some((code) => code.endsWith(`\n${call}`))).toBe(true);
 });
 
 it('a claim key is created once, filled in once, and never in an address', async () => {

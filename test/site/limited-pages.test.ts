@@ -92,7 +92,7 @@ test('a process makes 600 images of servers a minute for a network, and four tim
   for (const name of ['Alpha', 'Beta']) await addOwnedServer(deps, owner.userId, { name });
   const visit = async (path: string, address: string) =>
     (await getPage(web, path, { 'x-forwarded-for': address })).statusCode;
-  const files = ['card.png', 'banner.svg', 'badge.svg', 'widget'];
+  const files = ['card.png', 'banner.svg', 'banner.png', 'badge.svg', 'widget'];
 
   expect(web.app.images('192.0.2.7', 599)).toBe(null);
   expect(await visit('/servers/alpha/card.png', '192.0.2.7')).toBe(200);

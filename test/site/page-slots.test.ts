@@ -132,6 +132,22 @@ describe('pages', () => {
     expect((await voteOnPage(web, slug, 'Steve')).statusCode).toBe(303);
   });
 
+  it('do not wait for banners as PNG, nor the other way round', async () => {
+    const { visitors } = await allTaken(web.app);
+    const { pageSlots } = web.app;
+    const waiting = pageSlots.visitors('another');
+    expect((await getPage(web, `/servers/${slug}/banner.svg`)).statusCode).toBe(503);
+    expect((await getPage(web, `/servers/${slug}/banner.png`)).statusCode).toBe(200);
+    visitors();
+    (await waiting)();
+    pageSlots.drawn = createSlots(ONE);
+    const drawn = await pageSlots.drawn('another');
+    const asked = getPage(web, `/servers/${slug}/banner.png?size=728x90`);
+    expect((await getPage(web, `/servers/${slug}/badge.svg`)).statusCode).toBe(200);
+    drawn();
+    expect((await asked).statusCode).toBe(200);
+  });
+
   it('of signed-in users do not wait for those of visitors', async () => {
     const { users } = await allTaken(web.app);
     users();

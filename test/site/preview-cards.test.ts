@@ -2,7 +2,13 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { PictureProcessError } from '../../src/platform/pictures/picture-error.ts';
-import { drawCard, dueCards, markCardDue, trimCards } from '../../src/servers/preview-cards.ts';
+import {
+  drawPicture,
+  dueDrawings,
+  markDue,
+  PREVIEWS,
+  trimDrawings,
+} from '../../src/servers/drawn-pictures.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -39,7 +45,9 @@ async function getMarked(path: string, headers: Record<string, string> = {}) {
   return answer;
 }
 const getCard = (headers?: Record<string, string>) => getMarked(`/servers/${slug}/card.png`, headers);
-const draw = (png = 'drawn') => drawCard(web.deps, serverId, async () => Buffer.from(png));
+const drawn = (draw: () => Promise<Buffer>) =>
+  drawPicture(web.deps, PREVIEWS, { serverId, id: serverId }, draw);
+const draw = (png = 'drawn') => drawn(async () => Buffer.from(png));
 const card = () => web.deps.previewCards.findOne({ _id: serverId });
 /** Makes the stored drawing older. */
 const age = (ms: number) =>
@@ -49,17 +57,17 @@ test('is a placeholder until a worker has drawn it, then the bytes that are stor
   const first = await getCard();
   expect([first.statusCode, first.headers['content-type']]).toEqual([200, 'image/png']);
   expect([first.rawPayload.readUInt32BE(16), first.rawPayload.readUInt32BE(20)]).toEqual([1_200, 630]);
-  expect(await dueCards(web.deps)).toEqual([serverId]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([serverId]);
   expect(await draw()).toBe('drawn');
-  expect(await dueCards(web.deps)).toEqual([]);
-  const drawn = await getCard();
-  expect(drawn.body).toBe('drawn');
-  expect(drawn.headers).toMatchObject({
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([]);
+  const answer = await getCard();
+  expect(answer.body).toBe('drawn');
+  expect(answer.headers).toMatchObject({
     'cache-control': expect.stringMatching(/^public, max-age=\d+, stale-while-revalidate=\d+$/),
     'cross-origin-resource-policy': 'cross-origin',
     'x-content-type-options': 'nosniff',
   });
-  const again = await getCard({ 'if-none-match': String(drawn.headers.etag) });
+  const again = await getCard({ 'if-none-match': String(answer.headers.etag) });
   expect(again.statusCode).toBe(304);
   expect(await card()).not.toHaveProperty('dueAt');
 });
@@ -70,7 +78,7 @@ test('the server’s page asks for it, and names it with the time of its drawing
     return /property="og:image" content="([^"]+)"/.exec(body)?.[1];
   };
   expect(await imageOf()).toMatch(/\/card\.png$/);
-  expect(await dueCards(web.deps)).toEqual([serverId]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([serverId]);
   await draw();
   const image = (await imageOf()) ?? '';
   expect(image).toMatch(/\/card\.png\?drawn=\d+$/);
@@ -84,22 +92,22 @@ test('is drawn again an hour later for its figures, or a minute later when it sh
   await servers.updateOne({ _id: serverId }, { $set: { 'current.onlinePlayers': 7 } });
   await age(30 * MINUTE);
   await getCard();
-  expect(await dueCards(web.deps)).toEqual([]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([]);
   await age(HOUR);
   expect((await getCard()).body).toBe('old');
-  expect(await dueCards(web.deps)).toEqual([serverId]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([serverId]);
   await draw('figures');
 
   await servers.updateOne({ _id: serverId }, { $set: { name: 'Another name' } });
   await getCard();
-  expect(await dueCards(web.deps)).toEqual([]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([]);
   await age(MINUTE);
   expect((await getCard()).body).toBe('figures');
-  expect(await dueCards(web.deps)).toEqual([serverId]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([serverId]);
   await draw('name');
   await age(MINUTE);
   await getCard();
-  expect(await dueCards(web.deps)).toEqual([]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([]);
 });
 
 test('is drawn again a minute later when the server has another banner, icon or game', async () => {
@@ -114,11 +122,11 @@ test('is drawn again a minute later when the server has another banner, icon or 
     await web.deps.servers.updateOne({ _id: serverId }, { $set: change });
     await age(MINUTE);
     await getCard();
-    expect(await dueCards(web.deps)).toEqual([serverId]);
+    expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([serverId]);
     await draw();
     await age(MINUTE);
     await getCard();
-    expect(await dueCards(web.deps)).toEqual([]);
+    expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([]);
   }
 });
 
@@ -129,13 +137,13 @@ test('a network causes sixty drawings a minute; over it the stored card or the p
   expect(await card()).toBeNull();
   await web.deps.rateLimits.deleteMany({});
   await getCard();
-  expect(await dueCards(web.deps)).toEqual([serverId]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([serverId]);
 });
 
 test('that cannot be drawn is tried three times, then not for an hour', async () => {
   await getCard();
   const fail = () =>
-    drawCard(web.deps, serverId, async () => {
+    drawn(async () => {
       throw new PictureProcessError('timeout', 'too slow');
     });
   for (let n = 1; n <= 3; n += 1) {
@@ -145,7 +153,7 @@ test('that cannot be drawn is tried three times, then not for an hour', async ()
   }
   expect(await draw()).toBe('not-due');
   await getCard();
-  expect(await dueCards(web.deps)).toEqual([]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([]);
   const { failedUntil } = (await card()) ?? {};
   expect(failedUntil?.getTime()).toBeGreaterThan(after(web.deps.clock.now(), HOUR - MINUTE).getTime());
   const before = after(web.deps.clock.now(), -MINUTE);
@@ -156,7 +164,7 @@ test('that cannot be drawn is tried three times, then not for an hour', async ()
 
 test('of a worker that stops is due again; of one that died, when its lease has expired', async () => {
   await getCard();
-  const stop = drawCard(web.deps, serverId, async () => {
+  const stop = drawn(async () => {
     throw new PictureProcessError('stopped', 'it stops');
   });
   await expect(stop).rejects.toMatchObject({ code: 'stopped' });
@@ -164,7 +172,7 @@ test('of a worker that stops is due again; of one that died, when its lease has 
   const leaseUntil = new Date(Date.now() + HOUR);
   await web.deps.previewCards.updateOne({ _id: serverId }, { $set: { leaseUntil } });
   expect(await draw()).toBe('not-due');
-  expect(await dueCards(web.deps)).toEqual([serverId]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([serverId]);
   await web.deps.previewCards.updateOne({ _id: serverId }, { $set: { leaseUntil: new Date(0) } });
   expect(await draw()).toBe('drawn');
 });
@@ -203,21 +211,19 @@ test('the cards over the limit are deleted, those first that were not asked for 
     attempts: 0,
   }));
   await previewCards.insertMany(cards);
-  expect(await trimCards(web.deps, 2)).toBe(2);
-  expect((await previewCards.find({}).toArray()).map(({ _id }) => _id.toHexString())).toEqual(
-    ids.slice(0, 2),
-  );
-  expect(await trimCards(web.deps)).toBe(0);
+  expect(await trimDrawings(web.deps, PREVIEWS, 2)).toBe(2);
+  expect((await previewCards.find({}).toArray()).map(({ _id }) => String(_id))).toEqual(ids.slice(0, 2));
+  expect(await trimDrawings(web.deps, PREVIEWS)).toBe(0);
 });
 
 test('a mark that arrives while a worker draws does not make the drawing void', async () => {
   await getCard();
-  const result = await drawCard(web.deps, serverId, async () => {
+  const result = await drawn(async () => {
     // Of a request that read the card before it was due. Marks are written up to 100 ms later.
-    await markCardDue(web.deps, serverId, 'another look');
+    await markDue(web.deps, PREVIEWS, serverId, 'another look');
     return Buffer.from('drawn');
   });
   expect(result).toBe('drawn');
   expect((await getCard()).body).toBe('drawn');
-  expect(await dueCards(web.deps)).toEqual([]);
+  expect(await dueDrawings(web.deps, PREVIEWS)).toEqual([]);
 });

@@ -3,42 +3,17 @@ import { expect, it } from 'vitest';
 import type { ServerInfo } from '../../src/history/server-info.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import type { DrawnPictures } from '../../src/platform/pictures/picture-tasks.ts';
-import { drawBadge, drawBanner } from '../../src/site/public/server-images.ts';
+import { drawBanner } from '../../src/site/public/banner-drawing.ts';
+import { drawBadge } from '../../src/site/public/server-images.ts';
 import { shareDrawing } from '../../src/site/public/share-image.ts';
 import { fitted, imageText, textWidth } from '../../src/site/public/svg-text.ts';
 import { anyText } from '../support/any-text.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
+import { anyInfo } from '../support/server-info.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp } from '../support/web-app.ts';
 
-const INFO: ServerInfo = {
-  name: 'Harbour Lights',
-  slug: 'harbour-lights',
-  address: 'play.example.org',
-  port: 25_565,
-  countryCode: 'ZZ',
-  status: 'online',
-  listingPause: null,
-  onlinePlayers: 1_204,
-  playersHidden: false,
-  maxPlayers: 2_000,
-  playersSource: 'probes',
-  averagePlayers: 0,
-  peakPlayers: 0,
-  latencyMs: null,
-  averageLatency: null,
-  uptimePercentage: null,
-  motd: '',
-  version: '',
-  votesCount: 0,
-  rankVotes: null,
-  monthlyVotes: 0,
-  allTimeVotes: 0,
-  rankPosition: 3,
-  isPremium: false,
-  lastCheckedAt: null,
-  listedAt: new Date(0),
-};
+const INFO = anyInfo({ name: 'Harbour Lights', onlinePlayers: 1_204, maxPlayers: 2_000, rankPosition: 3 });
 
 const text = (image: unknown) => String(image).replace(/<[^>]+>/g, ' ');
 

@@ -8,14 +8,14 @@ import { acceptForms } from '../../http/query-string.ts';
 import { BODY_LIMIT } from '../../http/request-limits.ts';
 import { putVotesFirst } from '../../http/requests.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { AuthenticatedToken } from '../../servers/api-token.ts';
-import { authenticateClaimKey, noteTokenUse } from '../../servers/authenticate-token.ts';
-import { type ClaimCalls, LIST_COST } from '../../votes/claims/claim-calls.ts';
-import { checkClaim, claimVote } from '../../votes/claims/claim-vote.ts';
-import { usernameSchema } from '../../votes/username.ts';
-import { limitClaimKey } from '../v1/claim.ts';
+import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { setSafeHeaders } from '../v1/safe-headers.ts';
+import { askFor, type ClaimDeps, callerOf, type Parameters, parametersOf, pathCallOf } from './claim-call.ts';
 import { answerServers } from './list-forge.ts';
+import { answerMinecraftList } from './minecraft-list.ts';
+import { answerMinecraftServerNet, isOfMinecraftServerNet } from './minecraft-server-net.ts';
+import { answerMinecraftServersBiz } from './minecraft-servers-biz.ts';
+import { answerTopServer } from './top-server.ts';
 
 /** Sent with status 200; `MULTIPART` with 415. */
 const WRONG_KEY = 'Error: server key not found';
@@ -25,13 +25,21 @@ const MULTIPART =
   'a multipart form is not read: send the parameters in the address or as application/x-www-form-urlencoded';
 const UNKNOWN_CALL = 'Error: unknown object, element or action';
 
-const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
+const ANSWERS = {
+  off: CLAIMS_OFF,
+  none: '0',
+  unclaimed: '1',
+  rewarded: '2',
+  claimed: '1',
+  // Of a claim that reports it; the other one answers 0.
+  'claimed-before': '2',
+} as const;
 
 /**
- * Three contracts that vote plugins already use with other listings (docs/claims.md). At `/api/`, calls with a
- * parameter `object` use the contract of ListForge, and others the status/claim contract. `/api/vrc` has VoteReward's.
- * The only credential is a claim key, mostly in the URL. Answers have no line feed at the end, and caches must not
- * store them.
+ * Contracts that vote plugins already use with other listings (docs/claims.md). At `/api/`, calls with a parameter
+ * `object` use the contract of ListForge, those with `player` that of minecraft-server.net, and others the status/claim
+ * contract. The only credential is a claim key, mostly in the URL. Answers have no line feed at the end, and caches must
+ * not store them.
  */
 export async function claimContracts(
   app: FastifyInstance,
@@ -51,6 +59,8 @@ export async function claimContracts(
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: BODY_LIMIT }, parseJson);
   // Plugins send any content type, mostly without a body.
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
     done(null, null),
@@ -58,7 +68,7 @@ export async function claimContracts(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   });
-  // All three contracts answer thrown errors in plain text. The log line has no URL, because the URL may have the key.
+  // All contracts answer thrown errors in plain text. The log line has no URL, because the URL may have the key.
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = refusalOf(error as never, request);
     logRefusal(request, error as Error, refusal);
@@ -66,12 +76,25 @@ export async function claimContracts(
   });
 
   const plain = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answer = plainAnswer(claimDeps, parametersOf(request), request);
-    return sendText(reply, await withinDatabaseTime(request, answer));
+    const parameters = parametersOf(request);
+    const answerOf = isOfMinecraftServerNet(parameters) ? answerMinecraftServerNet : plainAnswer;
+    const text = await withinDatabaseTime(request, answerOf(claimDeps, parameters, request));
+    return isHtml(parameters) ? sendHtml(reply, text) : sendText(reply, text);
   };
   const vrc = async (request: FastifyRequest, reply: FastifyReply) => {
     const answer = await withinDatabaseTime(request, voteReward(claimDeps, parametersOf(request), request));
-    return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer);
+    return sendJson(reply, JSON.stringify(answer));
+  };
+  const byPath =
+    (answerOf: typeof answerMinecraftList, isClaim: boolean) =>
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      const answer = answerOf(claimDeps, pathCallOf(request, isClaim), request);
+      return sendJson(reply, await withinDatabaseTime(request, answer));
+    };
+  const topServer = (isClaim: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const answer = answerTopServer(claimDeps, parametersOf(request), isClaim, request);
+    const { status, body } = await withinDatabaseTime(request, answer);
+    return sendJson(reply.code(status), body);
   };
   const options = {
     method: ['GET', 'POST'],
@@ -83,54 +106,48 @@ export async function claimContracts(
   // Some plugins leave out the slash before the query.
   for (const url of ['/api', '/api/']) app.route({ ...options, url, handler: plain });
   app.route({ ...options, url: '/api/vrc', handler: vrc });
+  for (const [action, isClaim] of [
+    ['check', false],
+    ['claim', true],
+  ] as const) {
+    // minecraftservers.biz writes a slash at the end, minecraftlist.org does not.
+    for (const end of ['', '/']) {
+      const ofList = `/api/v1/${action}/:key/:username${end}`;
+      app.route({ ...options, url: ofList, handler: byPath(answerMinecraftList, isClaim) });
+      const ofBiz = `/api/votes/${action}/:key/:username${end}`;
+      app.route({ ...options, url: ofBiz, handler: byPath(answerMinecraftServersBiz, isClaim) });
+    }
+    app.route({ ...options, url: `/api/v1/vote/${action}`, handler: topServer(isClaim) });
+  }
+}
+
+/** Some plugins name the type and send no body. */
+function parseJson(
+  _request: FastifyRequest,
+  text: string | Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
+  try {
+    done(null, text === '' ? null : JSON.parse(String(text)));
+  } catch {
+    done(new RefusedError({ status: 400, code: 'malformed', sentence: 'The body is not valid JSON.' }));
+  }
 }
 
 function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('text/plain; charset=utf-8').serializer(String).send(text);
 }
 
-/** From the query and the body; the query wins. If one is given several times, its first value counts. */
-type Parameters = Record<string, string | undefined>;
-
-function parametersOf(request: FastifyRequest): Parameters {
-  const all = { ...(request.body as object | null), ...(request.query as object) };
-  const first = Object.entries(all).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]);
-  return Object.fromEntries(
-    first.map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),
-  );
+function sendJson(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type('application/json; charset=utf-8').serializer(String).send(text);
 }
 
-type Deps = AppDeps & { claimCalls: ClaimCalls };
+const isHtml = ({ object, format }: Parameters) => object === 'servers' && format === 'html';
 
-/** Null if the key is wrong, or if the call names another server. Throws 429 if the key was used too often. */
-async function callerOf(deps: Deps, { key = '', server, object }: Parameters, request: FastifyRequest) {
-  const caller = await authenticateClaimKey(deps, key);
-  if (!caller) return null;
-  limitClaimKey(deps, caller, object === 'servers' ? LIST_COST : 1);
-  if (!(await isServer(deps, caller, server))) return null;
-  noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
-    request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
-  });
-  return caller;
-}
-
-/** The call may name the server by its id, its current slug or an earlier slug, or not at all. */
-async function isServer({ servers }: AppDeps, { serverId }: AuthenticatedToken, named: string | undefined) {
-  if (!named || named === serverId.toHexString()) return true;
-  const found = await servers.findOne(
-    { _id: serverId, slugs: named.toLowerCase() },
-    { projection: { _id: 1 } },
-  );
-  return found !== null;
-}
-
-/**
- * Undefined if the call names no player. A SteamID counts as a name. `name` is null if no vote can have it: the answer
- * is the same as for a player without a vote.
- */
-function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
-  const given = username || steamid;
-  return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
+/** It contains the names of players, and is opened at the listing's own address. */
+function sendHtml(reply: FastifyReply, text: string): FastifyReply {
+  reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox");
+  return reply.type('text/html; charset=utf-8').serializer(String).send(text);
 }
 
 /** What a plain-text call asks for. A number is the answer if the vote was claimed before. Undefined if unknown. */
@@ -142,41 +159,32 @@ function actionOf({ object, element, action }: Parameters): 'check' | '0' | '2' 
 }
 
 /** Answers a call of the ListForge or the status/claim contract. */
-async function plainAnswer(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
+async function plainAnswer(
+  deps: ClaimDeps,
+  parameters: Parameters,
+  request: FastifyRequest,
+): Promise<string> {
   const caller = await callerOf(deps, parameters, request);
   if (!caller) return WRONG_KEY;
-  const { serverId, token } = caller;
   if (parameters.object === 'servers')
-    return (await answerServers(deps, serverId, parameters)) ?? UNKNOWN_CALL;
+    return (await answerServers(deps, caller.serverId, parameters)) ?? UNKNOWN_CALL;
   const action = actionOf(parameters);
   if (!action) return UNKNOWN_CALL;
-  const player = playerOf(parameters);
+  const player = parameters.username || parameters.steamid;
   if (!player) return NO_PLAYER;
-  if (player.name === null) return CODES.none;
-  const named = { serverId, username: player.name };
-  if (action === 'check') {
-    const { kind } = await checkClaim(deps, named);
-    return kind === 'off' ? CLAIMS_OFF : CODES[kind];
-  }
-  const { kind } = await claimVote(deps, named, { tokenId: token._id });
-  if (kind === 'off') return CLAIMS_OFF;
-  if (kind === 'claimed') return '1';
-  return kind === 'claimed-before' ? action : '0';
+  const { kind } = await askFor(deps, caller, player, action !== 'check');
+  return kind === 'claimed-before' && action !== 'check' ? action : ANSWERS[kind];
 }
 
 /** For the action `claim`, `claimed` says whether this call claimed the vote; otherwise, whether it is rewarded. */
-async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest) {
+async function voteReward(deps: ClaimDeps, parameters: Parameters, request: FastifyRequest) {
   const none = { voted: false, claimed: false };
+  const { action, username, steamid } = parameters;
   const caller = await callerOf(deps, parameters, request);
   if (!caller) return { ...none, error: 'server key not found' };
-  const player = playerOf(parameters);
+  const player = username || steamid;
   if (!player) return { ...none, error: 'username is missing' };
-  if (player.name === null) return none;
-  const named = { serverId: caller.serverId, username: player.name };
-  const { kind } =
-    parameters.action === 'claim'
-      ? await claimVote(deps, named, { tokenId: caller.token._id })
-      : await checkClaim(deps, named);
+  const { kind } = await askFor(deps, caller, player, action === 'claim');
   if (kind === 'off') return { ...none, error: 'claims are off for this server' };
   return { voted: kind !== 'none', claimed: kind === 'claimed' || kind === 'rewarded' };
 }

@@ -1,3 +1,4 @@
+import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
 import { serverInfo } from '../../history/server-info.ts';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
@@ -14,24 +15,29 @@ const MOST_LISTED = 500;
 
 /**
  * Answers `object=servers` of ListForge, where most numbers are strings, and what the listing does not know is empty or
- * `0`. Null for an unknown `element`, or if the server does not exist.
+ * `0`. Null for an unknown `element`, or if the server does not exist. Only the lists have the format `html`.
  */
 export async function answerServers(
   deps: AppDeps,
   serverId: ObjectId,
   { element, month = 'current', format = 'json', limit }: Record<string, string | undefined>,
 ): Promise<string | null> {
-  if (format !== 'json') return 'Error: unknown format';
+  const isHtml = format === 'html' && (element === 'voters' || element === 'votes');
+  if (format !== 'json' && !isHtml) return 'Error: unknown format';
   if (element === 'voters' && month !== 'current' && month !== 'previous') return 'Error: unknown month';
   const server = await deps.servers.findOne({ _id: serverId });
   if (!server) return null;
   const wanted = Number.parseInt(limit ?? '', 10);
   const most = wanted >= 1 ? Math.min(wanted, MOST_LISTED) : LISTED;
   switch (element) {
-    case 'voters':
-      return JSON.stringify(await votersOf(deps, server, month === 'previous', most));
-    case 'votes':
-      return JSON.stringify(await votesOf(deps, server, most));
+    case 'voters': {
+      const list = await votersOf(deps, server, month === 'previous', most);
+      return isHtml ? tableOf(['nickname', 'votes'], list.voters) : JSON.stringify(list);
+    }
+    case 'votes': {
+      const list = await votesOf(deps, server, most);
+      return isHtml ? tableOf(['date', 'nickname', 'claimed'], list.votes) : JSON.stringify(list);
+    }
     case 'detail':
       return JSON.stringify(await detailOf(deps, server));
     default:
@@ -70,6 +76,21 @@ async function votesOf(deps: AppDeps, server: WithId<Server>, most: number) {
       claimed: isRewarded(vote, rewards) ? '1' : '0',
     })),
   };
+}
+
+/** ListForge names the format without an example, so the table has the fields of the JSON. */
+function tableOf<Field extends string>(fields: Field[], rows: Record<Field, string>[]): string {
+  const cells = (texts: string[], tag: 'th' | 'td') =>
+    texts.map((text) => (tag === 'th' ? html`<th>${text}</th>` : html`<td>${text}</td>`));
+  const titles = fields.map((field) => `${field.slice(0, 1).toUpperCase()}${field.slice(1)}`);
+  const body = rows.map(
+    (row) =>
+      html`<tr>${cells(
+        fields.map((field) => row[field]),
+        'td',
+      )}</tr>`,
+  );
+  return String(html`<table><tr>${cells(titles, 'th')}</tr>${body}</table>`);
 }
 
 async function detailOf(deps: AppDeps, server: WithId<Server>) {

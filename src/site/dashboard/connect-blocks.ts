@@ -1,34 +1,11 @@
 import { voteBody } from '../../delivery/http/http-message.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
-import type { Listener } from '../../listeners/listener.ts';
-import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { publicPath } from '../shared/server-paths.ts';
-
-export type Connected = {
-  /** The listing's name, and its URL without a slash at the end. */
-  name: string;
-  url: string;
-  server: Pick<Server, '_id' | 'slug' | 'name' | 'game'>;
-  listener: Pick<Listener, 'serviceName' | 'protocol' | 'fetched'> | null;
-  /** A new claim key, which is shown once. */
-  key: string | undefined;
-};
-
-export type ConnectBlock = {
-  id: string;
-  title: string;
-  /** `push`: the vote listener gets the votes. `claim`: the plugin calls Tallyport with a claim key. */
-  way: 'push' | 'claim';
-  /** Sentences that say where the owner must paste `text`, or what it is an example of. */
-  about: string;
-  text: string;
-};
-
-/** Shown in a configuration instead of the claim key. */
-const NO_KEY = 'YOUR-CLAIM-KEY';
+import { type ConnectBlock, type Connected, NO_KEY } from './connect-block.ts';
+import { contractBlocks } from './connect-contracts.ts';
 
 /** Whether the relay is shown outside “Other plugins”: for Minecraft, and for servers that fetch their votes. */
 export function usesRelay({ server: { game }, listener }: Connected): boolean {
@@ -38,7 +15,9 @@ export function usesRelay({ server: { game }, listener }: Connected): boolean {
 /** `first` has the configurations that fit the server's game. */
 export function blocksOf(connected: Connected): { first: ConnectBlock[]; others: ConnectBlock[] } {
   const { game } = connected.server;
-  const all = [votingPlugin, easyVote, voteReward, plainHttp, signedHttp].map((block) => block(connected));
+  const all = [votingPlugin, easyVote, voteReward, plainHttp, signedHttp, ...contractBlocks].map((block) =>
+    block(connected),
+  );
   const fitting = (id: string) => {
     if (game?.startsWith('minecraft') || game?.startsWith('mbe'))
       return ['voting-plugin', 'vote-reward'].includes(id);

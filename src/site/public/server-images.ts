@@ -8,15 +8,17 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { readPicture } from '../../servers/pictures.ts';
 import type { Server } from '../../servers/server.ts';
 import { limitImages } from '../limited-pages.ts';
+import { inDrawnSlot, inPageSlot } from '../page-slots.ts';
 import { CACHED, FILE } from '../route-options.ts';
-import { sendPublic } from '../send-public-page.ts';
+import { type PublicBody, sendPublic } from '../send-public-page.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { count, counted } from '../shared/format.ts';
 import { goalBar, toGo } from '../shared/goal-parts.ts';
 import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
-import { BADGE, BANNER, publicPath } from '../shared/server-paths.ts';
-import { serverAddress } from '../shared/server-status.ts';
+import { BADGE, publicPath } from '../shared/server-paths.ts';
+import { drawBanner } from './banner-drawing.ts';
+import { bannerImage, bannerSizeOf } from './banner-image.ts';
 import { CARD_COLOURS } from './card-colours.ts';
 import { previewImage } from './preview-image.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
@@ -38,14 +40,15 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
     reply: FastifyReply,
     file: string,
     type: string,
-    draw: (server: WithId<Server>) => Promise<string | Buffer>,
-    headers: Record<string, string> = SANDBOXED,
+    draw: (server: WithId<Server>) => Promise<PublicBody>,
+    { headers = SANDBOXED, inSlot = inPageSlot } = {},
   ) => {
     const slug = slugOfRequest(request);
     return followingRenames(request, reply.headers(EMBEDDABLE), () =>
       sendPublic(request, reply, `/servers/${slug}/${file}`, {
         type,
         headers,
+        inSlot,
         limit: () => limitImages(request),
         make: async () => draw(await serverByCurrentSlug(deps, slug)),
       }),
@@ -60,6 +63,12 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/badge.svg', CACHED, (request, reply) =>
     send(request, reply, 'badge.svg', SVG, async (server) => String(drawBadge(await infoOf(server)))),
   );
+  app.get('/servers/:slug/banner.png', CACHED, async (request, reply) => {
+    const size = bannerSizeOf(request);
+    const draw = (server: WithId<Server>) => bannerImage(deps, request, server, size);
+    const file = `banner.png?size=${size}`;
+    return send(request, reply, file, 'image/png', draw, { inSlot: inDrawnSlot });
+  });
   app.get('/servers/:slug/card.png', CACHED, (request, reply) =>
     send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, request, server)),
   );
@@ -73,38 +82,9 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
         const [info, goal] = await withGoal(server);
         return String(await widgetPage(app.site, info, goal));
       },
-      WIDGET_HEADERS,
+      { headers: WIDGET_HEADERS },
     ),
   );
-}
-
-const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
-
-export function drawBanner(info: ServerInfo, site: string, goal: GoalProgress | null = null): Html {
-  const { width, height } = BANNER;
-  const { deep, line, text, soft } = CARD_COLOURS;
-  const [edge, right] = [20, width - 20];
-  const name = imageText(info.name);
-  const players = playersText(info);
-  const rank = `Rank ${count(info.rankPosition)}`;
-  const room = right - edge - 36 - textWidth(players, 16);
-  const address = fitted(imageText(serverAddress(info)), 14, 360);
-  const where = `${info.listingPause ? 'Listed' : 'Vote'} on ${fitted(imageText(site), 12, 300)}`;
-  const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}"
-  rx="12" fill="${deep}" stroke="${line}"/>
-<circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
-<text x="${edge + 22}" y="37" font-size="20" font-weight="800" fill="${text}">${fitted(name, 22, room)}</text>
-<text x="${right}" y="36" font-size="15" fill="${text}" text-anchor="end">${players}</text>
-<text x="${edge}" y="61" font-size="14" fill="${soft}"
-  font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${address}</text>
-<text x="${right}" y="61" font-size="15" fill="${text}" text-anchor="end">${rank}</text>
-<text x="${edge}" y="82" font-size="12" fill="${soft}">${where}</text>${
-    goal
-      ? html`
-<text x="${right}" y="82" font-size="12" fill="${text}" text-anchor="end">Vote goal: ${toGo(goal)}</text>`
-      : ''
-  }`;
-  return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
 }
 
 const BACKGROUNDS = { online: '#12656b', offline: '#96281b', unknown: '#4b6065' } as const;

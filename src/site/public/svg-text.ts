@@ -33,7 +33,14 @@ export function textWidth(text: string, size: number): number {
   return width;
 }
 
-/** `width` is in the unit of `size`. A cut text ends with an ellipsis. */
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]\P{L}*$/u;
+const RIGHT_TO_LEFT_MARK = '\u200f';
+
+/**
+ * `width` is in the unit of `size`. A cut text ends with an ellipsis: after text that runs from right to left, on its
+ * left.
+ */
 export function fitted(text: string, size: number, width: number): string {
   if (textWidth(text, size) <= width) return text;
   let shown = '';
@@ -43,7 +50,7 @@ export function fitted(text: string, size: number, width: number): string {
     if (room < 0) break;
     shown += segment;
   }
-  return `${shown.trimEnd()}…`;
+  return `${shown.trimEnd()}…${RIGHT_TO_LEFT.test(shown) ? RIGHT_TO_LEFT_MARK : ''}`;
 }
 
 /** `label` is for screen readers. */

@@ -1,4 +1,5 @@
 import { t } from '../../language/t.ts';
+import { BANNER_SIZES, bannerSizeSchema, USUAL_BANNER } from '../../platform/pictures/banner-sizes.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Site } from './decorate-site.ts';
 import { type Html, html } from './html.ts';
@@ -45,10 +46,33 @@ export function embedCodes(site: Site, server: Shared): Html {
         <h3>${t('Banner, HTML')}</h3>${copyable(asHtml, t('the banner as HTML'))}
         <h3>${t('Banner, Markdown')}</h3>${copyable(markdown(alt, banner, page), t('the banner as Markdown'))}
         <h3>${t('Banner, BBCode')}</h3>${copyable(`[url=${page}][img]${banner}[/img][/url]`, t('the banner as BBCode'))}
+        ${pngCodes(site, server)}
         <h3>${t('Widget with a vote button, HTML')}</h3>${copyable(widget, t('the widget as HTML'))}
         <h3>${t('Badge, Markdown')}</h3>${copyable(markdown(alt, badge, page), t('the badge as Markdown'))}
         <h3>${t('Badge, BBCode')}</h3>${copyable(`[url=${page}][img]${badge}[/img][/url]`, t('the badge as BBCode'))}
       </div>`;
+}
+
+/** For places that show no SVG. */
+function pngCodes({ url }: Site, server: Shared): Html {
+  const page = `${url}${publicPath(server)}`;
+  const banner = `${url}${publicPath(server, `/banner.png?size=${USUAL_BANNER}`)}`;
+  const { width, height } = BANNER_SIZES[USUAL_BANNER];
+  const alt = t('Vote for {server}', { server: server.name });
+  const image = html`<img src="${banner}" width="${width}" height="${height}" alt="${alt}">`;
+  const asHtml = String(html`<a href="${page}">${image}</a>`);
+  const asBbCode = `[url=${page}][img]${banner}[/img][/url]`;
+  return html`<h3>${t('Banner as PNG, HTML')}</h3>
+        <p class="soft">${t(
+          'For places that show no SVG. Sizes: {sizes}. For another one, change the address.',
+          {
+            sizes: bannerSizeSchema.options.join(', '),
+          },
+        )}</p>
+        ${copyable(asHtml, t('the banner as PNG, HTML'))}
+        <h3>${t('Banner as PNG, Markdown')}</h3>
+        ${copyable(markdown(alt, banner, page), t('the banner as PNG, Markdown'))}
+        <h3>${t('Banner as PNG, BBCode')}</h3>${copyable(asBbCode, t('the banner as PNG, BBCode'))}`;
 }
 
 function markdown(alt: string, image: string, page: string): string {
