@@ -9,6 +9,7 @@ export function anyInfo(fields: Partial<ServerInfo> = {}): ServerInfo {
     port: 25_565,
     countryCode: 'ZZ',
     status: 'online',
+    listingPause: null,
     onlinePlayers: 0,
     playersHidden: false,
     maxPlayers: 100,
