@@ -13,7 +13,7 @@ import { stateNameOf } from '../../votes/state-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { legend, lineChart } from '../shared/chart.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { changeMark, deckCard } from '../shared/deck.ts';
+import { changeMark, deckCard, KNOWN_WITHIN_DAYS } from '../shared/deck.ts';
 import {
   count,
   dayText,
@@ -144,9 +144,6 @@ function timesCard(to: (part: string) => string, { deliveries, todo }: Overview)
 }
 
 const sumOf = (days: { votes: number }[]) => days.reduce((sum, { votes }) => sum + votes, 0);
-
-/** Votes that old must be known, or the period before would only seem to have had few. */
-const KNOWN_WITHIN_DAYS = 7;
 
 function votesCard(path: string, { votes, votesBefore, info }: Overview): Html {
   const [total, before] = [sumOf(votes), sumOf(votesBefore)];
