@@ -86,7 +86,7 @@ it('a day of uptime is one bar: red from the foot, grey from the top, and a minu
     ['gap', undefined, '25%'],
     ['share bad', ' y="75%"', '25%'],
     ['share good', undefined, '100%'],
-    ['share bad', ' y="92%"', '8%'],
+    ['share bad', ' y="96%"', '4%'],
     ['gap', undefined, '100%'],
   ]);
   expect(String(shareChart({ ...rest, days: [day(0, 0)] }))).toContain('Nothing yet.');

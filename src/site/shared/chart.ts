@@ -136,8 +136,8 @@ function gaps(points: ChartPoint[]): Content[] {
   return drawn;
 }
 
-/** In percent, so that a minute offline is visible. */
-const LEAST_SHARE = 8;
+/** In percent: some 2 pixels, so that a minute offline is visible and one failed attempt does not look like many. */
+const LEAST_SHARE = 4;
 
 /** One slim bar per day: bad at the bottom, then good, unknown at the top. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown' | 'texts'> & { days: ShareDay[] }): Html {
