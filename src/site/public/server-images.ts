@@ -160,7 +160,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
       ${goal ? goalBar(goal) : ''}
       <p class="actions">
         <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
-        ${goal ? html`<b>${toGo(goal)}</b>` : ''}
+        ${goal ? html`<b>Vote goal: ${toGo(goal)}</b>` : ''}
       </p>
     </main>
   </body>
