@@ -8,6 +8,7 @@ import { count, dayText, relative, shortDay } from '../shared/format.ts';
 import { goalBar, goalVotes, toGo } from '../shared/goal-parts.ts';
 import { numbersTable } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import { writtenLine } from '../shared/written-text.ts';
 
 type VotesOfDay = { day: string; votes: number };
 
@@ -23,7 +24,7 @@ export function goalCard(path: string, goal: GoalProgress, days: VotesOfDay[], n
     beside: html`<a href="${path}">${t('Change')}</a>`,
     body: html`<p class="mid goal-left">${toGo(goal)}</p>${goalBar(goal, paceOf(goal, now))}
       <p class="soft small">${goalVotes(goal)}. ${outlook(goal, days, now)}</p>${addedUp(goal, days, now)}`,
-    foot: text ? html`<bdi>${text}</bdi>` : '',
+    foot: text ? writtenLine(text) : '',
   });
 }
 

@@ -33,6 +33,7 @@ import { linkTo } from '../shared/parts.ts';
 import { reviewTimes, starsText } from '../shared/review-parts.ts';
 import { strokeMark, tally } from '../shared/tally.ts';
 import { stateBadge, strokeOf } from '../shared/vote-state.ts';
+import { writtenLine } from '../shared/written-text.ts';
 import { goalCard } from './goal-card.ts';
 import type { Overview } from './overview-data.ts';
 
@@ -228,7 +229,7 @@ function newestList(path: string, newest: Vote[], now: Date): Html {
   return html`<h3 class="for-readers">${t('Newest votes')}</h3><ol class="newest">${newest
     .slice(0, NEWEST)
     .map(
-      (vote) => html`<li><a href="${path}/${vote._id.toString()}"><bdi>${vote.username}</bdi></a>
+      (vote) => html`<li><a href="${path}/${vote._id.toString()}">${writtenLine(vote.username)}</a>
       ${timeAgo(vote.votedAt, now)}<span>${stateBadge(vote)}${
         vote.excludedAt ? html` <span class="soft">${t('not counted')}</span>` : ''
       }</span><span class="took">${tookText(vote)}</span></li>`,
@@ -250,9 +251,9 @@ function reviewsCard(path: string, { reviews, now }: Overview, columns: 4 | 12):
     const answerLink = answer
       ? html`<span class="soft">${t('answered')}</span>`
       : html`<a href="${to}">${t('Answer')}<span class="for-readers"> ${username}</span></a>`;
-    return html`<li>${face(username, 36)}<p class="by"><b><bdi>${username}</bdi></b> ${starsText(rating)}</p>
+    return html`<li>${face(username, 36)}<p class="by"><b>${writtenLine(username)}</b> ${starsText(rating)}</p>
       <p class="small">${reviewTimes(review, now)} · ${answerLink}</p>
-      ${content ? html`<p class="text" dir="auto">${content}</p>` : ''}</li>`;
+      ${content ? html`<p class="text" dir="auto">${writtenLine(content)}</p>` : ''}</li>`;
   });
   return deckCard({
     title: t('Newest reviews'),
