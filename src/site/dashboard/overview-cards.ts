@@ -32,7 +32,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { linkTo } from '../shared/parts.ts';
 import { reviewTimes, starsText } from '../shared/review-parts.ts';
 import { strokeMark, tally } from '../shared/tally.ts';
-import { stateBadge, strokeOf } from '../shared/vote-state.ts';
+import { stateInList, strokeOf } from '../shared/vote-state.ts';
 import { writtenLine } from '../shared/written-text.ts';
 import { goalCard } from './goal-card.ts';
 import type { Overview } from './overview-data.ts';
@@ -230,9 +230,7 @@ function newestList(path: string, newest: Vote[], now: Date): Html {
     .slice(0, NEWEST)
     .map(
       (vote) => html`<li><a href="${path}/${vote._id.toString()}">${writtenLine(vote.username)}</a>
-      ${timeAgo(vote.votedAt, now)}<span>${stateBadge(vote)}${
-        vote.excludedAt ? html` <span class="soft">${t('not counted')}</span>` : ''
-      }</span><span class="took">${tookText(vote)}</span></li>`,
+      ${timeAgo(vote.votedAt, now)}${stateInList(vote)}<span class="took">${tookText(vote)}</span></li>`,
     )}</ol>`;
 }
 
