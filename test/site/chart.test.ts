@@ -128,6 +128,8 @@ it('the time axis labels both ends and up to three points between them, each at 
     ['75%', 'day 3'],
     ['100%', 'day 4'],
   ]);
+  const hours = labels(Array.from({ length: 24 }, () => 1)).map(([, label]) => label);
+  expect(hours).toEqual(['day 0', 'day 6', 'day 12', 'day 18', 'day 23']);
 });
 
 it('the meaning of the colours follows the drawing, and the table comes last', () => {

@@ -223,7 +223,7 @@ function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'col
   const last = points.length - 1;
   // Quarters of a day or a year are whole hours or weeks: 0, 6, 12 and 18, and the last.
   const steps = points.length % 4 === 0 ? points.length : last;
-  const indexes = [...new Set([0, 0.25, 0.5, 0.75].map((part) => Math.round(part * steps))), last];
+  const indexes = [...new Set([...[0, 0.25, 0.5, 0.75].map((part) => Math.round(part * steps)), last])];
   const labels = indexes.map((index) => {
     const x = `${round(middleOf(place, index, points.length))}%`;
     const { label = '', at } = points[index] ?? {};
