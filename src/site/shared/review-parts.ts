@@ -69,7 +69,8 @@ export function reviewItem({
   const badges = reviewer ? reviewerBadges(reviewer) : '';
   return html`<li id="review-${_id.toHexString()}">
     ${withFace ? face(username, 40) : ''}
-    <p class="by"><strong>${writtenLine(username)}</strong> ${starsText(rating)} ${reviewTimes(review, now)}${badges}</p>
+    <p class="by"><strong>${writtenLine(username)}</strong> ${starsText(rating)}
+      ${reviewTimes(review, now)}${badges}</p>
     ${reviewText(review, server, now)}
     ${more}
   </li>`;
