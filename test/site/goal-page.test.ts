@@ -90,7 +90,7 @@ describe('a goal shows', () => {
     expect(result).toContain('A party');
     const page = textOf((await getPage(web(), `/servers/${slug}`)).body);
     expect(page).toContain('1 of 3 votes this week');
-    expect((await getPage(web(), `/servers/${slug}/widget`)).body).toContain('Vote goal: 2 to go');
+    expect((await getPage(web(), `/servers/${slug}/widget`)).body).toContain('vote goal: 2 to go');
     expect((await getPage(web(), `/servers/${slug}/banner.svg`)).body).toContain('Vote goal: 2 to go');
     const german = await getPage(web(), `/servers/${slug}?lang=de`);
     expect(textOf(german.body)).toContain('noch 2');

@@ -140,7 +140,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
   const facts = [
     playersText(info),
     `rank ${count(info.rankPosition)}`,
-    `${counted(info.monthlyVotes, 'vote')} this month`,
+    goal ? `vote goal: ${toGo(goal)}` : `${counted(info.monthlyVotes, 'vote')} this month`,
   ];
   return html`<!doctype html>
 <html lang="en">
@@ -160,7 +160,6 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
       ${goal ? goalBar(goal) : ''}
       <p class="actions">
         <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
-        ${goal ? html`<b>Vote goal: ${toGo(goal)}</b>` : ''}
       </p>
     </main>
   </body>
