@@ -3,6 +3,7 @@ import { removeGoal, setGoal } from '../goals/change-goal.ts';
 import { GOAL_PERIODS, type GoalRound, LONGEST_GOAL_TEXT, MOST_TARGET } from '../goals/goal.ts';
 import { type GoalProgress, readGoalProgress } from '../goals/goal-progress.ts';
 import { lastRounds } from '../goals/goal-rounds.ts';
+import { plural } from '../language/plural.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, withDeps } from './answer.ts';
@@ -99,7 +100,7 @@ function goalText({ votes, target, period, text, since, timesReached }: GoalProg
   const which = period === 'rolling' ? 'in this round' : `of this ${period}`;
   const times = timesReached === 1 ? 'once' : `${timesReached} times`;
   return [
-    `${votes} of ${target} votes ${which}, set ${utc(since)}, reached ${times}.`,
+    `${votes} of ${target} ${plural(target, 'vote', 'votes')} ${which}, set ${utc(since)}, reached ${times}.`,
     ...(text ? [`Then: ${text}`] : []),
   ].join('\n');
 }

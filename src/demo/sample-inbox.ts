@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { complain } from '../moderation/complaints.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import { dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { CastDeadline } from '../votes/cast/cast-deadline.ts';
 import { castVote } from '../votes/cast/cast-vote.ts';
@@ -65,7 +66,8 @@ async function report(deps: AppDeps, { serverId }: ListedSample): Promise<void> 
 }
 
 async function excludeVotes(deps: AppDeps, { serverId }: ListedSample): Promise<void> {
-  const since = after(deps.clock.now(), -8 * DAY);
+  // At noon, when its players vote: at night, nobody does.
+  const since = after(startOfDay(dayOf(after(deps.clock.now(), -8 * DAY))), 12 * HOUR);
   const range = { serverId, since, until: after(since, 2 * HOUR), tokenId: null };
   const reasons = {
     reason: 'A script voted under invented names for two hours.',

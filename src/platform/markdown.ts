@@ -1,6 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import sanitizeHtml from 'sanitize-html';
-import { withoutDirections, writtenLink } from './written-link.ts';
+import { containedText } from './contained-text.ts';
+import { writtenLink } from './written-link.ts';
 
 /** How deeply quotes and lists may nest. Deeper ones are left out, so the result is at most about 20 times the text. */
 const DEEPEST = 10;
@@ -116,5 +117,5 @@ const ALLOWED: sanitizeHtml.IOptions = {
  * `text`, which the caller limits.
  */
 export function renderMarkdown(text: string): string {
-  return sanitizeHtml(parser.render(withoutDirections(text)), ALLOWED);
+  return sanitizeHtml(parser.render(containedText(text)), ALLOWED);
 }

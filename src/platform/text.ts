@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { t } from '../language/t.ts';
+import { containedText } from './contained-text.ts';
 
 /** Unicode code points: so the API contract counts characters. */
 function codePoints(value: string): number {
@@ -25,10 +26,11 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }
 
+/** One line. What would change or cover the text around it is left out. */
 export function shownText(maximum: number) {
   return z
     .string({ error: () => t('must be text') })
-    .transform((value) => value.trim())
+    .transform((value) => containedText(value).trim())
     .pipe(text({ min: 1, max: maximum }))
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
       error: () => t('must have no line breaks and no other control characters'),

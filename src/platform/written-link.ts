@@ -1,6 +1,3 @@
-/** Characters that change the direction of the text after them, so that a site's name may look different. */
-const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/gu;
-
 /**
  * The address of a link in a user's text. `href` and `host` are ASCII, as a browser reads them, so they are safe to
  * show: a name such as `bаnk.example` with a Cyrillic letter becomes `xn--bnk-6cd.example`.
@@ -12,9 +9,4 @@ export function writtenLink(text: string): URL | null {
   if (!/^https?:\/\/[^/?#]/i.test(text) || /[\s\p{C}\\]/u.test(text)) return null;
   const url = URL.parse(text);
   return url && !url.username && !url.password ? url : null;
-}
-
-/** Pages set `dir="auto"` instead. */
-export function withoutDirections(text: string): string {
-  return text.replace(DIRECTIONS, '');
 }

@@ -86,7 +86,7 @@ it('a day of uptime is one bar: red from the foot, grey from the top, and a minu
     ['gap', undefined, '25%'],
     ['share bad', ' y="75%"', '25%'],
     ['share good', undefined, '100%'],
-    ['share bad', ' y="92%"', '8%'],
+    ['share bad', ' y="96%"', '4%'],
     ['gap', undefined, '100%'],
   ]);
   expect(String(shareChart({ ...rest, days: [day(0, 0)] }))).toContain('Nothing yet.');
@@ -128,6 +128,8 @@ it('the time axis labels both ends and up to three points between them, each at 
     ['75%', 'day 3'],
     ['100%', 'day 4'],
   ]);
+  const hours = labels(Array.from({ length: 24 }, () => 1)).map(([, label]) => label);
+  expect(hours).toEqual(['day 0', 'day 6', 'day 12', 'day 18', 'day 23']);
 });
 
 it('the meaning of the colours follows the drawing, and the table comes last', () => {

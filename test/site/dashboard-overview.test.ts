@@ -68,3 +68,15 @@ it('the overview has the newest votes as strokes, and what waits for the owner',
   expect(page).toContain('Reviews 1 without an answer');
   expect(page).not.toContain('Ready for players');
 });
+
+it('a held vote is called so among the newest votes and in the list', async () => {
+  const { headers, userId } = await signIn(web());
+  const id = await ownedServer(userId, 'Held', new Date('2020-01-01'));
+  await cast(id, 'Ada');
+  const at = new Date();
+  await web().deps.votes.updateOne({ serverId: id }, { $set: { excludedAt: at, quarantinedAt: at } });
+  for (const part of ['', '/votes']) {
+    const page = textOf((await getPage(web(), `/dashboard/servers/${id}${part}`, headers)).body);
+    expect(page).toMatch(/Ada .{0,40}held, not counted/);
+  }
+});

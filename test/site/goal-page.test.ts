@@ -61,6 +61,15 @@ describe('the page “Vote goal”', () => {
     expect(after).toContain('Round 2');
   });
 
+  it('stores a sentence without what covers or turns the text around it, and counts one vote in the singular', async () => {
+    await set({ target: '1', period: 'day', text: `\u202eZ${'\u0301'.repeat(150)}` });
+    await cast(4);
+    await countGoal(web().deps, serverId);
+    const shown = await dashboard('/goal');
+    expect(shown).toContain(`Z${'\u0301'.repeat(4)} 4 of 1 vote today (UTC)`);
+    expect(shown).not.toContain('\u202e');
+  });
+
   it('shows a wrong form again with its values', async () => {
     const answer = await set({ target: '0', period: 'day', text: 'A party' });
     expect(answer.statusCode).toBe(400);
@@ -90,7 +99,7 @@ describe('a goal shows', () => {
     expect(result).toContain('A party');
     const page = textOf((await getPage(web(), `/servers/${slug}`)).body);
     expect(page).toContain('1 of 3 votes this week');
-    expect((await getPage(web(), `/servers/${slug}/widget`)).body).toContain('2 to go');
+    expect((await getPage(web(), `/servers/${slug}/widget`)).body).toContain('vote goal: 2 to go');
     expect((await getPage(web(), `/servers/${slug}/banner.svg`)).body).toContain('Vote goal: 2 to go');
     const german = await getPage(web(), `/servers/${slug}?lang=de`);
     expect(textOf(german.body)).toContain('noch 2');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { renderMarkdown } from '../../src/platform/markdown.ts';
 import { profileFacts } from '../../src/site/shared/profile-parts.ts';
-import { writtenText } from '../../src/site/shared/written-text.ts';
+import { writtenLine, writtenText } from '../../src/site/shared/written-text.ts';
 
 const rendered = async (content: ReturnType<typeof writtenText>) => (await content).toString();
 
@@ -25,6 +26,15 @@ test.each([
 
 test('characters that turn the direction of text are left out of reviews', async () => {
   expect(await rendered(writtenText('a\u202eb\u2066c'))).toContain('abc');
+});
+
+test('marks that would cover the lines above are left out, those of real writing stay', async () => {
+  const covering = `Z${'\u0301'.repeat(199)}`;
+  expect(await rendered(writtenLine(`${covering}!\u202e`))).toBe(`<bdi>Z${'\u0301'.repeat(4)}!</bdi>`);
+  expect(await rendered(writtenText(covering))).toContain(`>Z${'\u0301'.repeat(4)}<`);
+  expect(renderMarkdown(covering)).toContain(`>Z${'\u0301'.repeat(4)}<`);
+  const hebrew = 'בְּ\u0591רֵאשִׁ֖ית';
+  expect(await rendered(writtenLine(hebrew))).toBe(`<bdi>${hebrew}</bdi>`);
 });
 
 test('a long link of a profile shows its whole host', async () => {

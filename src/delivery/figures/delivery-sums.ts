@@ -28,14 +28,19 @@ export function totalOf(days: DeliverySums[]): DeliverySums {
   return total;
 }
 
-export function forwardedOf({ waiting, delivered, unconfirmed, failed }: DeliverySums): number {
-  return waiting + delivered + unconfirmed + failed;
+/** Waiting votes are not decided. */
+export function decidedOf({ delivered, unconfirmed, failed }: DeliverySums): number {
+  return delivered + unconfirmed + failed;
+}
+
+export function forwardedOf(sums: DeliverySums): number {
+  return sums.waiting + decidedOf(sums);
 }
 
 /** docs/glossary.md; null if no vote was delivered, failed or stayed unconfirmed. */
-export function successRate({ delivered, unconfirmed, failed }: DeliverySums): number | null {
-  const decided = delivered + unconfirmed + failed;
-  return decided === 0 ? null : delivered / decided;
+export function successRate(sums: DeliverySums): number | null {
+  const decided = decidedOf(sums);
+  return decided === 0 ? null : sums.delivered / decided;
 }
 
 export function failedAttempts({ causes }: DeliverySums): number {

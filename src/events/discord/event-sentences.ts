@@ -1,4 +1,5 @@
 import type { GoalPeriod } from '../../goals/goal.ts';
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { StoredEvent } from '../event.ts';
@@ -27,7 +28,7 @@ const SENTENCES: Partial<Record<EventType, (data: Data) => Sentences>> = {
   'goal.reached': ({ target, period, goal_text: text, round }) => ({
     subject: period === 'rolling' ? `vote goal reached, round ${round}` : 'vote goal reached',
     paragraphs: [
-      `${number(target)} votes${PERIOD_WORDS[period as GoalPeriod]}.`,
+      `${number(target)} ${plural(Number(target), 'vote', 'votes')}${PERIOD_WORDS[period as GoalPeriod]}.`,
       ...(text ? [String(text)] : []),
     ],
   }),

@@ -1,3 +1,4 @@
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import { longText } from '../../platform/text.ts';
 import { numberText } from '../event-text.ts';
@@ -57,7 +58,7 @@ export function filledTemplate(template: string, shown: VotesShown): string {
     month: literal(numberText(monthlyVotes), LONGEST_NAME),
     server: literal(server, 200),
     url,
-    goal: goal ? literal(`${numberText(goal.votes)} of ${numberText(goal.target)} votes`, LONGEST_NAME) : '',
+    goal: goal ? literal(goalVotes(goal), LONGEST_NAME) : '',
   };
   const linesOf = (text: string) => text.split('\n').filter((line) => goal || !usesGoal(line));
   const lines = linesOf(template);
@@ -66,6 +67,10 @@ export function filledTemplate(template: string, shown: VotesShown): string {
     .join('\n')
     .replace(BRACES, (braces, name: string) => (isPlaceholder(name) ? values[name] : braces));
   return cut(filled);
+}
+
+function goalVotes({ votes, target }: { votes: number; target: number }): string {
+  return `${numberText(votes)} of ${numberText(target)} ${plural(target, 'vote', 'votes')}`;
 }
 
 const LONGEST_NAME = 80;

@@ -4,6 +4,7 @@ import type { VoteGoal } from '../../goals/goal.ts';
 import { type GoalProgress, goalProgress } from '../../goals/goal-progress.ts';
 import { spanAt } from '../../goals/goal-span.ts';
 import { playersHidden, STATUS_FIELDS, statusAt } from '../../history/current-status.ts';
+import { plural } from '../../language/plural.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
@@ -158,7 +159,8 @@ function playersIn({ status, players, mostPlayers, playersAreHidden }: ReturnTyp
 }
 
 function goalText({ votes, target, period, text }: GoalProgress): string {
-  const figures = `${bar(votes / target)} ${numberText(votes)} of ${numberText(target)} votes${PERIOD_WORDS[period]}`;
+  const noun = plural(target, 'vote', 'votes');
+  const figures = `${bar(votes / target)} ${numberText(votes)} of ${numberText(target)} ${noun}${PERIOD_WORDS[period]}`;
   return text ? `${figures}\n${literal(text, LONGEST_VALUE)}` : figures;
 }
 

@@ -2,7 +2,7 @@ import { addDays } from '../../platform/periods/period-marks.ts';
 import type { SiteDay } from '../../workflows/figures/read-figures.ts';
 import type { SiteFigures } from '../../workflows/figures/site-figures.ts';
 import { legend, lineChart } from '../shared/chart.ts';
-import { changeMark } from '../shared/deck.ts';
+import { changeMark, KNOWN_WITHIN_DAYS } from '../shared/deck.ts';
 import { dayTable } from '../shared/delivery-charts.ts';
 import { shortDay } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -22,13 +22,15 @@ export const PERIODS: Period[] = [
   { days: 52 * 7, step: 7, text: '12 months', of: 'a week' },
 ];
 
-/** The days of a period and of the one before, the oldest first. */
+/** The days of a period and of the one before, the oldest first. `before` is empty if its first days have no figures. */
 export type Periods = { period: Period; now: SiteDay[]; before: SiteDay[] };
 
 /** `days` ends with today. */
 export function periodsOf(period: Period, days: SiteDay[]): Periods {
   const whole = days.slice(0, -1);
-  return { period, now: whole.slice(-period.days), before: whole.slice(-2 * period.days, -period.days) };
+  const before = whole.slice(-2 * period.days, -period.days);
+  const isKnown = countedDays(before.slice(0, KNOWN_WITHIN_DAYS)).length > 0;
+  return { period, now: whole.slice(-period.days), before: isKnown ? before : [] };
 }
 
 /** Days without figures are left out. */
@@ -70,6 +72,8 @@ export function changeMarkOf(figure: Figure, value: number | null, before: numbe
   return changeMark(sign, change.replace(/^[+−]/, ''), figure.better ?? null);
 }
 
+type Row = { day: string; value: number | null; before: number | null };
+
 function chartOf({ period, now, before }: Periods, measure: Figure): Html {
   const { title, shown, scale } = measure;
   const values = (days: SiteDay[]) =>
@@ -83,19 +87,22 @@ function chartOf({ period, now, before }: Periods, measure: Figure): Html {
   const name = `${title} ${period.of}`;
   return html`<div class="legend-line"><b>${name}</b>${legend([
     ['line', `these ${period.text}`],
-    ['before', `the ${period.text} before`],
+    ...(before.length > 0 ? ([['before', `the ${period.text} before`]] as ['before', string][]) : []),
   ])}</div>${lineChart({
-    title: `${name}, ${period.text}, and the ${period.text} before`,
+    title: `${name}, ${period.text}${before.length > 0 ? `, and the ${period.text} before` : ''}`,
     points: rows.map(({ day, value }) => ({ label: labelOf(day, period), value, reason: 'not counted' })),
     before: befores,
     shown,
     isLogarithmic: scale === 'logarithmic',
     isShare: scale === 'share',
-    details: (index) => `, ${period.text} before: ${shown(befores[index] ?? null)}`,
+    details: (index) =>
+      before.length > 0 ? `, ${period.text} before: ${shown(befores[index] ?? null)}` : '',
     empty: 'Not counted yet.',
     numbers: dayTable(name, rows, [
       { title: 'Value', kind: 'number', cell: ({ value }) => shown(value) },
-      { title: `${period.text} before`, kind: 'number', cell: (row) => shown(row.before) },
+      ...(before.length > 0
+        ? [{ title: `${period.text} before`, kind: 'number' as const, cell: (row: Row) => shown(row.before) }]
+        : []),
     ]),
   })}`;
 }

@@ -2,7 +2,7 @@ import { percentile } from '../../delivery/figures/arrival-times.ts';
 import type { DeliverySums } from '../../delivery/figures/delivery-day.ts';
 import { successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
 import type { SiteFigures } from '../../workflows/figures/site-figures.ts';
-import { shareOrDash, timeOrDash } from '../shared/delivery-charts.ts';
+import { rateOrDash, timeOrDash } from '../shared/delivery-charts.ts';
 import { count, decimal } from '../shared/format.ts';
 
 export type Figure = {
@@ -93,7 +93,7 @@ export const FIGURES: Figure[] = [
   sum('Votes through the API', 'votes_api', ({ deliveries }) => deliveries.api),
   sum('Excluded votes', 'votes_excluded', ({ deliveries }) => deliveries.excluded),
   sum('Held votes', 'votes_held', ({ deliveries }) => deliveries.held),
-  delivery('Success rate', 'success_rate', successRate, shareOrDash, {
+  delivery('Success rate', 'success_rate', successRate, rateOrDash, {
     better: 'up',
     scale: 'share',
   }),
@@ -115,7 +115,7 @@ export const FIGURES: Figure[] = [
 export function changeOf({ column }: Figure, now: number | null, before: number | null): string {
   if (now === null || before === null || now === before) return '';
   if (column === 'success_rate') return signed(100 * (now - before), ' points');
-  return before === 0 ? 'from none' : signed((100 * (now - before)) / before, ' %');
+  return before === 0 ? 'from 0' : signed((100 * (now - before)) / before, ' %');
 }
 
 function signed(value: number, unit: string): string {

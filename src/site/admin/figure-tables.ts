@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../../platform/clock.ts';
 import { QUEUES } from '../../platform/queues.ts';
 import type { SiteDay } from '../../workflows/figures/read-figures.ts';
 import type { SiteFigures } from '../../workflows/figures/site-figures.ts';
-import { shareOrDash } from '../shared/delivery-charts.ts';
+import { rateOrDash, shareOrDash } from '../shared/delivery-charts.ts';
 import { emptyLine } from '../shared/empty-card.ts';
 import { count, duration, measured } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -39,7 +39,7 @@ export function serversTable(base: string, servers: TopServer[]): Html {
     name: html`${serverIcon(base, server, 20)}<a
       href="${adminPath(base, `/servers/${server.id}`)}"><bdi>${server.name}</bdi></a>`,
     size: server.votesCount,
-    cells: [count(server.votesCount), shareOrDash(server.successRate)],
+    cells: [count(server.votesCount), rateOrDash(server.successRate)],
   }));
   return barTable(
     'The first servers of the ranking by votes',
@@ -56,7 +56,7 @@ export function failedCausesTable({ now, period }: Periods): Html {
   const rows = entries.map(([code, attempts]) => ({
     name: capital(code.replaceAll('-', ' ')),
     size: attempts,
-    cells: [count(attempts), shareOrDash(attempts / all)],
+    cells: [count(attempts), shareOrDash(attempts, all)],
   }));
   const caption = `Failed attempts in ${period.text} by cause`;
   return barTable(caption, ['Cause', 'Attempts', 'Share'], rows, 'No attempt failed.');
@@ -69,7 +69,7 @@ export function sourcesTable({ now, period }: Periods): Html {
   const rows = Object.entries({ 'Vote pages': page, API: api }).map(([name, votes]) => ({
     name,
     size: votes,
-    cells: [count(votes), shareOrDash(page + api === 0 ? null : votes / (page + api))],
+    cells: [count(votes), shareOrDash(votes, page + api)],
   }));
   return barTable(`Votes in ${period.text} by source`, ['Source', 'Votes', 'Share'], rows, '');
 }
@@ -106,8 +106,9 @@ function titleOf(name: string): string {
   return Object.hasOwn(QUEUES, name) ? QUEUES[name as keyof typeof QUEUES].title : name;
 }
 
-/** Every counted figure: today, yesterday, the period, and the one before. */
+/** Every counted figure: today, yesterday, the period, and the one before if it is known. */
 export function allFigures({ now, before, period }: Periods, today: SiteDay[]): Html {
+  const isCompared = before.length > 0;
   const column = (title: string, days: SiteDay[], of?: SiteDay[]) => ({
     title,
     kind: 'number' as const,
@@ -117,14 +118,14 @@ export function allFigures({ now, before, period }: Periods, today: SiteDay[]): 
     },
   });
   return dataTable<Figure>({
-    caption: `All figures of ${period.text} against the ${period.text} before`,
+    caption: `All figures of ${period.text}${isCompared ? ` against the ${period.text} before` : ''}`,
     rows: FIGURES,
     columns: [
       { title: 'Figure', heads: true, cell: ({ title }) => title },
       column('Today so far', today),
       column('Yesterday', now.slice(-1), now.slice(-2, -1)),
       column(period.text, now, before),
-      column(`${period.text} before`, before),
+      ...(isCompared ? [column(`${period.text} before`, before)] : []),
     ],
     empty: '',
   });

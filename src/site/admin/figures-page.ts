@@ -7,7 +7,7 @@ import { OPERATOR } from '../route-options.ts';
 import { csv } from '../shared/csv.ts';
 import { deck, deckCard, pageHead, rangeLinks } from '../shared/deck.ts';
 import { queryOf } from '../shared/form.ts';
-import { count, shortDay, timeAgo } from '../shared/format.ts';
+import { count, dayText, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { notice } from '../shared/parts.ts';
@@ -82,9 +82,9 @@ const NONE = notice(
   'No figures yet. They are counted once an hour while a scheduler and a worker run.',
 );
 
-function headOf(base: string, { period, now }: Periods, countedAt: Content): Html {
+function headOf(base: string, { period, now, before }: Periods, countedAt: Content): Html {
   const href = ({ days }: Period) => adminPath(base, `/figures?days=${days}`);
-  const [first, last] = [now[0], now.at(-1)].map((one) => (one ? shortDay(new Date(one.day)) : ''));
+  const [first, last] = [now[0], now.at(-1)].map((one) => (one ? dayText(new Date(one.day)) : ''));
   return pageHead({
     title: 'Figures',
     actions: rangeLinks(
@@ -92,7 +92,7 @@ function headOf(base: string, { period, now }: Periods, countedAt: Content): Htm
       PERIODS.map((one) => ({ href: href(one), text: one.text })),
       href(period),
     ),
-    text: html`${first} to ${last} (UTC), against the ${period.text} before. ${countedAt}
+    text: html`${first} to ${last} (UTC)${before.length > 0 ? `, against the ${period.text} before` : ''}. ${countedAt}
       <a href="${adminPath(base, '/figures.csv')}" download>Download CSV</a>`,
   });
 }

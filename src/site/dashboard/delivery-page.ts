@@ -1,8 +1,15 @@
 import type { FastifyInstance } from 'fastify';
+import { COUNTED_AT_MOST, countWaiting, firstQueuedAt } from '../../delivery/count-votes.ts';
 import { percentile } from '../../delivery/figures/arrival-times.ts';
 import { FIGURE_DAYS } from '../../delivery/figures/delivery-day.ts';
 import { type DayOfDeliveries, deliveriesByDay } from '../../delivery/figures/delivery-figures.ts';
-import { failedAttempts, forwardedOf, successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
+import {
+  decidedOf,
+  failedAttempts,
+  forwardedOf,
+  successRate,
+  totalOf,
+} from '../../delivery/figures/delivery-sums.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { PageError } from '../error-pages.ts';
@@ -10,19 +17,20 @@ import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { csv } from '../shared/csv.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { deck, deckCard, figureStrip, pageHead, rangeLinks } from '../shared/deck.ts';
+import { deck, deckCard, figureStrip, KNOWN_WITHIN_DAYS, pageHead, rangeLinks } from '../shared/deck.ts';
 import {
   arrivalChart,
   arrivalLegend,
   deliveryChart,
   deliveryLegend,
-  shareOrDash,
+  rateOrDash,
   sourcesChart,
   timeOrDash,
 } from '../shared/delivery-charts.ts';
 import { count, counted, measured, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
+import { waitingText } from '../shared/listener-state-parts.ts';
 import { forReaders, linkTo } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { causesTable } from './failure-causes.ts';
@@ -41,14 +49,17 @@ export function deliveryPage(app: FastifyInstance, { deps }: DashboardParts): vo
     const server = serverOf(request);
     const now = deps.clock.now();
     const range = rangeOf(request.query);
-    const [{ days: read, countedAt }, listener] = await Promise.all([
+    const [{ days: read, countedAt }, listener, waiting, queuedAt] = await Promise.all([
       deliveriesByDay(deps, server._id, Math.min(2 * range, FIGURE_DAYS)),
       deps.listeners.findOne({ serverId: server._id }, { projection: HISTORY_FIELDS }),
+      countWaiting(deps.votes, server._id, COUNTED_AT_MOST),
+      firstQueuedAt(deps.votes, server._id),
     ]);
     const days = read.slice(-range);
     const path = serverPath(base, server);
     // Half a period before would not be comparable.
-    const before = read.length === 2 * range ? read.slice(0, range) : null;
+    const earlier = read.length === 2 * range ? read.slice(0, range) : [];
+    const before = earlier.slice(0, KNOWN_WITHIN_DAYS).some((day) => forwardedOf(day) > 0) ? earlier : null;
     return sendPage(request, reply, {
       title: t('Delivery · {server}', { server: server.name }),
       scripts: ['charts.js'],
@@ -59,7 +70,7 @@ export function deliveryPage(app: FastifyInstance, { deps }: DashboardParts): vo
         now,
         part: '/deliveries',
         head: head(`${path}/deliveries`, range, countedText(countedAt, now)),
-        body: cards(path, { days, before, listener }, now),
+        body: cards(path, { days, before, listener, waiting, queuedAt }, now),
       }),
     });
   });
@@ -99,7 +110,14 @@ function countedText(countedAt: Date | null, now: Date): Content {
   return html`${hourly} ${t('Last count with votes of this server: {time}.', { time: timeAgo(countedAt, now) })}`;
 }
 
-type Figures = { days: DayOfDeliveries[]; before: DayOfDeliveries[] | null; listener: Listener | null };
+type Figures = {
+  days: DayOfDeliveries[];
+  before: DayOfDeliveries[] | null;
+  listener: Listener | null;
+  /** Now, whatever the days. */
+  waiting: number;
+  queuedAt: Date | null;
+};
 
 function cards(path: string, figures: Figures, now: Date): Html {
   const { days, listener } = figures;
@@ -112,6 +130,7 @@ function cards(path: string, figures: Figures, now: Date): Html {
     html`<section class="card flush" aria-label="${t('Figures of {days} days', { days: days.length })}">${keyFigures(
       path,
       figures,
+      now,
     )}</section>`,
     deckCard({
       title: t('Votes by outcome'),
@@ -157,7 +176,8 @@ const TIME_TEXT = defineMessage(
   'From the vote to the acknowledgement of the listener, outages and retries included, for votes that were delivered. Votes that somebody sent again by hand are left out. Each time is exact to 5 %.',
 );
 
-function keyFigures(path: string, { days, before, listener }: Figures): Html {
+function keyFigures(path: string, figures: Figures, now: Date): Html {
+  const { days, before, listener, waiting, queuedAt } = figures;
   const total = totalOf(days);
   const earlier = before && totalOf(before);
   const time = (share: number, name: string) => {
@@ -170,26 +190,36 @@ function keyFigures(path: string, { days, before, listener }: Figures): Html {
   const resend = html`<a href="${path}/votes/resend?state=failed&since=${days[0]?.day}">${t('Send again…')}</a>`;
   const unconfirmed = total.unconfirmed > 0 && t('{votes} unconfirmed', { votes: count(total.unconfirmed) });
   const longest = percentile(total.times, 1);
+  const slow = time(0.95, 'p95');
   return figureStrip([
     {
       name: t('Success rate'),
-      value: shareOrDash(successRate(total)),
+      value: rateOrDash(successRate(total)),
       detail: t('{delivered} of {votes} delivered', {
         delivered: count(total.delivered),
-        votes: counted(forwardedOf(total), 'vote'),
+        votes: counted(decidedOf(total), 'vote'),
       }),
     },
     { name: t('Half within'), ...time(0.5, 'p50') },
-    { name: t('95 % within'), ...time(0.95, 'p95') },
+    {
+      name: t('95 % within'),
+      value: slow.value,
+      detail:
+        longest === null
+          ? slow.detail
+          : t('{p95}; longest: {time}', { p95: slow.detail, time: measured(longest) }),
+    },
     {
       name: t('Failed'),
       value: count(total.failed),
       detail: html`${unconfirmed || ''} ${listener && total.failed > 0 ? resend : ''}`,
     },
     {
-      name: t('Waiting'),
-      value: count(total.waiting),
-      ...(longest === null ? {} : { detail: t('longest time: {time}', { time: measured(longest) }) }),
+      name: t('Waiting now'),
+      value: waitingText(waiting),
+      ...(waiting === 0 || !queuedAt
+        ? {}
+        : { detail: t('the first one was queued {time}', { time: timeAgo(queuedAt, now) }) }),
     },
   ]);
 }

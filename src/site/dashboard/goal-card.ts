@@ -6,8 +6,9 @@ import { lineChart } from '../shared/chart.ts';
 import { deckCard } from '../shared/deck.ts';
 import { count, dayText, relative, shortDay } from '../shared/format.ts';
 import { goalBar, goalVotes, toGo } from '../shared/goal-parts.ts';
-import { numbersTable } from '../shared/history-charts.ts';
+import { numbersTable, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import { writtenLine } from '../shared/written-text.ts';
 
 type VotesOfDay = { day: string; votes: number };
 
@@ -23,7 +24,7 @@ export function goalCard(path: string, goal: GoalProgress, days: VotesOfDay[], n
     beside: html`<a href="${path}">${t('Change')}</a>`,
     body: html`<p class="mid goal-left">${toGo(goal)}</p>${goalBar(goal, paceOf(goal, now))}
       <p class="soft small">${goalVotes(goal)}. ${outlook(goal, days, now)}</p>${addedUp(goal, days, now)}`,
-    foot: text ? html`<bdi>${text}</bdi>` : '',
+    foot: text ? writtenLine(text) : '',
   });
 }
 
@@ -45,13 +46,16 @@ function outlook({ votes, target, end }: GoalProgress, days: VotesOfDay[], now: 
   return t('At {votes} votes a day, as in the last {days} days, it is reached {time}.', { ...rate, time });
 }
 
-/** The votes of a week or month added up by day, and the pace that would reach the target at its end. */
+/**
+ * The votes of a week or month added up by day, and the pace that would reach the target at its end. Of a day or round:
+ * the days from which the outlook is estimated, and today.
+ */
 function addedUp(
   { period, from, end, votes, target }: GoalProgress,
   known: VotesOfDay[],
   now: Date,
 ): Content {
-  if (!end || period === 'day') return '';
+  if (!end || period === 'day') return votesChart(known.slice(-1 - RATE_DAYS));
   const first = dayOf(from);
   const length = Math.round((end.getTime() - startOfDay(first).getTime()) / DAY);
   const days = Array.from({ length }, (_, index) => addDays(first, index));

@@ -28,6 +28,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, dataTable, linkTo } from '../shared/parts.ts';
 import { radios } from '../shared/radios.ts';
+import { writtenLine } from '../shared/written-text.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 
@@ -199,7 +200,7 @@ function roundsCard(rounds: GoalRound[]): Html {
         { title: t('Reached on'), cell: ({ at }) => localTime(at) },
         { title: t('Goal'), kind: 'number', cell: ({ target }) => count(target) },
         { title: t('Votes'), kind: 'number', cell: ({ votes }) => count(votes) },
-        { title: t('What happens then'), cell: ({ text }) => (text ? html`<bdi>${text}</bdi>` : '–') },
+        { title: t('What happens then'), cell: ({ text }) => (text ? writtenLine(text) : '–') },
       ],
       rows: rounds,
       empty: t('Not reached yet.'),

@@ -13,7 +13,7 @@ import { stateNameOf } from '../../votes/state-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { legend, lineChart } from '../shared/chart.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { changeMark, deckCard } from '../shared/deck.ts';
+import { changeMark, deckCard, KNOWN_WITHIN_DAYS } from '../shared/deck.ts';
 import {
   count,
   dayText,
@@ -32,7 +32,8 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { linkTo } from '../shared/parts.ts';
 import { reviewTimes, starsText } from '../shared/review-parts.ts';
 import { strokeMark, tally } from '../shared/tally.ts';
-import { stateBadge, strokeOf } from '../shared/vote-state.ts';
+import { stateInList, strokeOf } from '../shared/vote-state.ts';
+import { writtenLine } from '../shared/written-text.ts';
 import { goalCard } from './goal-card.ts';
 import type { Overview } from './overview-data.ts';
 
@@ -145,9 +146,6 @@ function timesCard(to: (part: string) => string, { deliveries, todo }: Overview)
 
 const sumOf = (days: { votes: number }[]) => days.reduce((sum, { votes }) => sum + votes, 0);
 
-/** Votes that old must be known, or the period before would only seem to have had few. */
-const KNOWN_WITHIN_DAYS = 7;
-
 function votesCard(path: string, { votes, votesBefore, info }: Overview): Html {
   const [total, before] = [sumOf(votes), sumOf(votesBefore)];
   const isKnown = sumOf(votesBefore.slice(0, KNOWN_WITHIN_DAYS)) > 0 && total > 0;
@@ -231,10 +229,8 @@ function newestList(path: string, newest: Vote[], now: Date): Html {
   return html`<h3 class="for-readers">${t('Newest votes')}</h3><ol class="newest">${newest
     .slice(0, NEWEST)
     .map(
-      (vote) => html`<li><a href="${path}/${vote._id.toString()}"><bdi>${vote.username}</bdi></a>
-      ${timeAgo(vote.votedAt, now)}<span>${stateBadge(vote)}${
-        vote.excludedAt ? html` <span class="soft">${t('not counted')}</span>` : ''
-      }</span><span class="took">${tookText(vote)}</span></li>`,
+      (vote) => html`<li><a href="${path}/${vote._id.toString()}">${writtenLine(vote.username)}</a>
+      ${timeAgo(vote.votedAt, now)}${stateInList(vote)}<span class="took">${tookText(vote)}</span></li>`,
     )}</ol>`;
 }
 
@@ -253,9 +249,9 @@ function reviewsCard(path: string, { reviews, now }: Overview, columns: 4 | 12):
     const answerLink = answer
       ? html`<span class="soft">${t('answered')}</span>`
       : html`<a href="${to}">${t('Answer')}<span class="for-readers"> ${username}</span></a>`;
-    return html`<li>${face(username, 36)}<p class="by"><b><bdi>${username}</bdi></b> ${starsText(rating)}</p>
+    return html`<li>${face(username, 36)}<p class="by"><b>${writtenLine(username)}</b> ${starsText(rating)}</p>
       <p class="small">${reviewTimes(review, now)} · ${answerLink}</p>
-      ${content ? html`<p class="text" dir="auto">${content}</p>` : ''}</li>`;
+      ${content ? html`<p class="text" dir="auto">${writtenLine(content)}</p>` : ''}</li>`;
   });
   return deckCard({
     title: t('Newest reviews'),

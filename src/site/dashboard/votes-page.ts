@@ -28,7 +28,7 @@ import { listenerAnnouncement, listenerLine, waitingText } from '../shared/liste
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { cursorPager, dataTable, select, textField } from '../shared/parts.ts';
-import { stateBadge } from '../shared/vote-state.ts';
+import { stateInList } from '../shared/vote-state.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -145,10 +145,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
       { title: t('Cast'), cell: ({ votedAt }) => timeAgo(votedAt, now) },
       {
         title: t('State'),
-        cell: (vote) => {
-          const excluded = html` <span class="small soft">${t('not counted')}</span>`;
-          return html`<span>${stateBadge(vote)}${vote.excludedAt ? excluded : ''}</span>`;
-        },
+        cell: stateInList,
       },
       { title: t('Details'), cell: (vote) => detailsOf(vote, status, now) },
     ],

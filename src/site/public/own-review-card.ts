@@ -13,6 +13,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { button, confirmed, linkTo } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { writtenLine } from '../shared/written-text.ts';
 
 export type Reader = {
   user: User;
@@ -50,7 +51,7 @@ export function reviewLink(base: string, server: WithId<Server>, reader: Reader 
 
 function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
   return html`${reviewState(review)}
-    <p>${starsText(review.rating)} <bdi><strong>${review.username}</strong></bdi></p>
+    <p>${starsText(review.rating)} <strong>${writtenLine(review.username)}</strong></p>
     ${reviewText(review, server, now)}`;
 }
 

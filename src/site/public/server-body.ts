@@ -23,6 +23,7 @@ import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { embedCodes } from '../shared/share-card.ts';
+import { writtenLine } from '../shared/written-text.ts';
 import { ownReview, reviewLink } from './own-review-card.ts';
 import { gamePath, tagPath } from './ranking-query.ts';
 import { joinColumn } from './server-join.ts';
@@ -201,7 +202,7 @@ function serverHead(site: Site, view: View): Html {
       ${serverIcon(base, pictured, 112)}
       <div class="ident-text">
         <h1><bdi>${server.name}</bdi></h1>
-        ${shortText ? html`<p class="line" dir="auto">${shortText}</p>` : ''}
+        ${shortText ? html`<p class="line" dir="auto">${writtenLine(shortText)}</p>` : ''}
         ${about(base, server, seen)}
       </div>
       ${tools(site, view)}

@@ -121,7 +121,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
   const facts = [
     playersText(info),
     `rank ${count(info.rankPosition)}`,
-    `${counted(info.monthlyVotes, 'vote')} this month`,
+    goal ? `vote goal: ${toGo(goal)}` : `${counted(info.monthlyVotes, 'vote')} this month`,
   ];
   const vote = html`<a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a>`;
   return html`<!doctype html>
@@ -142,7 +142,6 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
       ${goal ? goalBar(goal) : ''}
       <p class="actions">
         ${info.listingPause ? '' : vote} <span>${info.listingPause ? 'Listed ' : ''}on ${site.name}</span>
-        ${goal ? html`<b>${toGo(goal)}</b>` : ''}
       </p>
     </main>
   </body>

@@ -23,6 +23,7 @@ import {
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { sparkline } from '../shared/sparkline.ts';
+import { writtenLine } from '../shared/written-text.ts';
 import { star } from './star.ts';
 
 /** The server's page shows all. */
@@ -71,7 +72,7 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
     Boolean,
   );
   const starOf = star(base, { ...row, isFavourite: favourites.has(row.id) });
-  const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
+  const line = row.shortText ? html`<p class="line" dir="auto">${writtenLine(row.shortText)}</p>` : '';
   return html`<li class="${classes.join(' ')}">
     ${bannerLink(base, row, place === 0 ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}
     ${rankMark(row.rank, row.votesCount)}

@@ -12,6 +12,7 @@ import { linkTo } from '../shared/parts.ts';
 import { description } from '../shared/profile-parts.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { rankMark } from '../shared/server-parts.ts';
+import { writtenLine } from '../shared/written-text.ts';
 import { similarCards } from './server-list.ts';
 import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-page-data.ts';
 
@@ -197,7 +198,7 @@ function voterList(voters: TopVoter[]): Html {
     (
       { username, votes },
       index,
-    ) => html`<li>${rankMark(index + 1, votes)}${face(username, 36)}<bdi>${username}</bdi>
+    ) => html`<li>${rankMark(index + 1, votes)}${face(username, 36)}${writtenLine(username)}
       <span>${count(votes)}<span class="for-readers"> ${plural(votes, t('vote'), t('votes'))}</span></span></li>`,
   );
   return rows.length > 0

@@ -30,6 +30,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { linkTo } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { writtenLine } from '../shared/written-text.ts';
 import { type OtherServers, otherServers, readOtherServers } from './other-servers.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
@@ -170,7 +171,7 @@ function stateOfVote(site: Site, result: VoteState): Html {
 }
 
 function verdict({ vote, status, server, heldFor }: VoteState): Html {
-  const player = html`<bdi>${vote.username}</bdi>`;
+  const player = writtenLine(vote.username);
   if (vote.quarantinedAt && status.state === 'none' && status.why === 'quarantined') {
     const held = t(
       'Your vote is stored, but does not count yet: an operator of this listing checks it. If the operator accepts it, it counts, and the game server can reward it.',

@@ -136,8 +136,8 @@ function gaps(points: ChartPoint[]): Content[] {
   return drawn;
 }
 
-/** In percent, so that a minute offline is visible. */
-const LEAST_SHARE = 8;
+/** In percent: some 2 pixels, so that a minute offline is visible and one failed attempt does not look like many. */
+const LEAST_SHARE = 4;
 
 /** One slim bar per day: bad at the bottom, then good, unknown at the top. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown' | 'texts'> & { days: ShareDay[] }): Html {
@@ -221,7 +221,9 @@ function middleOf(place: 'line' | 'column', index: number, points: number): numb
 
 function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'column'): Html {
   const last = points.length - 1;
-  const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];
+  // Quarters of a day or a year are whole hours or weeks: 0, 6, 12 and 18, and the last.
+  const steps = points.length % 4 === 0 ? points.length : last;
+  const indexes = [...new Set([...[0, 0.25, 0.5, 0.75].map((part) => Math.round(part * steps)), last])];
   const labels = indexes.map((index) => {
     const x = `${round(middleOf(place, index, points.length))}%`;
     const { label = '', at } = points[index] ?? {};

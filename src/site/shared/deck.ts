@@ -32,6 +32,12 @@ export function figureStrip(figures: { name: string; value: Content; detail?: Co
 }
 
 /**
+ * A period is compared with the one before only if this has figures in so many first days: otherwise it would only seem
+ * to have had few.
+ */
+export const KNOWN_WITHIN_DAYS = 7;
+
+/**
  * A change against the period before, as an arrow with `text`. `better` says which direction is good; null if neither is.
  * Empty if nothing changed.
  */

@@ -15,8 +15,14 @@ export function timeOrDash(ms: number | null): string {
   return ms === null ? '–' : measured(ms);
 }
 
-export function shareOrDash(share: number | null): string {
-  return share === null ? '–' : `${oneDecimal(Math.floor(1_000 * share) / 10)} %`;
+/** A success rate, rounded down so that no failure reads as 100 %. */
+export function rateOrDash(rate: number | null): string {
+  return rate === null ? '–' : `${oneDecimal(Math.floor(1_000 * rate) / 10)} %`;
+}
+
+/** A part of a whole, rounded so that the parts add up. */
+export function shareOrDash(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${oneDecimal((100 * part) / whole)} %`;
 }
 
 export function numberColumn<T>(title: string, of: (row: T) => number): Column<T> {
@@ -45,7 +51,7 @@ export function deliveryChart(days: Days): Html {
       numberColumn(t('Waiting'), ({ waiting }) => waiting),
       numberColumn(t('Unconfirmed'), ({ unconfirmed }) => unconfirmed),
       numberColumn(t('Failed'), ({ failed }) => failed),
-      { title: t('Success rate'), kind: 'number', cell: (row) => shareOrDash(successRate(row)) },
+      { title: t('Success rate'), kind: 'number', cell: (row) => rateOrDash(successRate(row)) },
     ]),
   });
 }

@@ -2,17 +2,18 @@ import type { GoalProgress } from '../../goals/goal-progress.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { count, dayText, percent } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
+import { writtenLine } from './written-text.ts';
 
 const OF_TARGET = {
-  day: defineMessage('{votes} of {target} votes today (UTC)'),
-  week: defineMessage('{votes} of {target} votes this week'),
-  month: defineMessage('{votes} of {target} votes this month'),
-  rolling: defineMessage('{votes} of {target} votes in this round'),
+  day: defineMessage('{votes} of {target, plural, one {# vote} other {# votes}} today (UTC)'),
+  week: defineMessage('{votes} of {target, plural, one {# vote} other {# votes}} this week'),
+  month: defineMessage('{votes} of {target, plural, one {# vote} other {# votes}} this month'),
+  rolling: defineMessage('{votes} of {target, plural, one {# vote} other {# votes}} in this round'),
 } as const;
 
 /** `488 of 500 votes today (UTC)` */
 export function goalVotes({ period, votes, target }: GoalProgress): string {
-  return t(OF_TARGET[period], { votes: count(votes), target: count(target) });
+  return t(OF_TARGET[period], { votes: count(votes), target });
 }
 
 /** `12 to go`. Beyond the target of a period: `reached`. */
@@ -38,7 +39,7 @@ export function goalPart(progress: GoalProgress): Html {
   const { text } = progress;
   return html`<div class="goal"><p class="goal-head"><b>${t('Vote goal')}</b><span>${toGo(progress)}</span></p>
     ${goalBar(progress)}
-    ${text ? html`<p class="goal-text"><bdi>${text}</bdi></p>` : ''}
+    ${text ? html`<p class="goal-text">${writtenLine(text)}</p>` : ''}
     <p class="small soft">${goalVotes(progress)}${timesReached(progress)}</p></div>`;
 }
 

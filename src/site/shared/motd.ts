@@ -1,3 +1,4 @@
+import { containedText } from '../../platform/contained-text.ts';
 import { plainText, type StyledText, styledLines } from '../../probing/minecraft-text.ts';
 import { type Content, html } from './html.ts';
 
@@ -11,6 +12,7 @@ export function motdPanel(motd: string): Content {
 
 /** The content security policy forbids inline styles, so a colour is a class. */
 function piece({ text, colour, formats }: StyledText): Content {
+  const shown = containedText(text);
   const classes = [colour, ...formats].filter(Boolean).map((name) => `mc-${name}`);
-  return classes.length > 0 ? html`<span class="${classes.join(' ')}">${text}</span>` : text;
+  return classes.length > 0 ? html`<span class="${classes.join(' ')}">${shown}</span>` : shown;
 }

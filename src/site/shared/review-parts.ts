@@ -7,7 +7,7 @@ import { count, counted, decimal, oneDecimal, timeAgo } from './format.ts';
 import { face } from './generated-pictures.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, forReaders } from './parts.ts';
-import { writtenText } from './written-text.ts';
+import { writtenLine, writtenText } from './written-text.ts';
 
 export const REVIEWS_A_PAGE = 10;
 const LAST_PAGE = 1_000_000;
@@ -69,7 +69,8 @@ export function reviewItem({
   const badges = reviewer ? reviewerBadges(reviewer) : '';
   return html`<li id="review-${_id.toHexString()}">
     ${withFace ? face(username, 40) : ''}
-    <p class="by"><bdi><strong>${username}</strong></bdi> ${starsText(rating)} ${reviewTimes(review, now)}${badges}</p>
+    <p class="by"><strong>${writtenLine(username)}</strong> ${starsText(rating)}
+      ${reviewTimes(review, now)}${badges}</p>
     ${reviewText(review, server, now)}
     ${more}
   </li>`;

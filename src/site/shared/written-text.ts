@@ -1,4 +1,5 @@
-import { withoutDirections, writtenLink } from '../../platform/written-link.ts';
+import { containedText } from '../../platform/contained-text.ts';
+import { writtenLink } from '../../platform/written-link.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /** Punctuation at the end is not part of a URL. */
@@ -9,10 +10,15 @@ const URLS = /https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]}]/gi;
  * look-alike letters are visible.
  */
 export function writtenText(text: string): Html {
-  const lines = withoutDirections(text)
+  const lines = containedText(text)
     .split('\n')
     .map((line, index) => html`${index > 0 ? html`<br />` : ''}${linked(line)}`);
   return html`<div class="written" dir="auto">${lines}</div>`;
+}
+
+/** One line of a user's text, or a player's name. */
+export function writtenLine(text: string): Html {
+  return html`<bdi>${containedText(text)}</bdi>`;
 }
 
 function linked(line: string): Content[] {

@@ -188,7 +188,7 @@ async function waitingItem(deps: AppDeps, view: View, row: RowOf<'waitingVotes'>
   return item(view, server, {
     id: 'waiting',
     at: null,
-    what: `${counted(waiting, 'vote')} wait`,
+    what: `${counted(waiting, 'vote')} not in the rank`,
     title: html`Votes of <bdi>${server.name}</bdi> that wait in the ranking`,
     since: 'Until you allow them',
     text: 'A day had far more votes than the server has players, or many votes through the API of names that hardly voted on its page. They were delivered and are in all counts, but do not count for the rank until you allow them. “Allow” lets twice as many votes a day count as the server usually has; its page takes another number. “Leave” keeps them waiting.',

@@ -33,7 +33,7 @@ export function reportsKind(inbox: Inbox): KindOfItem {
 
 /** For the list, which cuts long texts. */
 const SHORT: Record<ComplaintKind, string> = {
-  'fake-figures': 'Figures not real',
+  'fake-figures': 'Made-up figures',
   offensive: 'Offensive',
   scam: 'Cheats or harms',
   'not-theirs': 'Copies a server',
@@ -71,7 +71,7 @@ function reportItem(
   const [newest] = complaints;
   const name = server?.name ?? 'a removed server';
   const of = `${reports(complaints.length)} about ${name}`;
-  const more = complaints.length > 1 ? ` + ${count(complaints.length - 1)}` : '';
+  const more = complaints.length > 1 ? `, ${count(complaints.length - 1)} more` : '';
   const close = button({
     to: to('/reports'),
     text: complaints.length > 1 ? 'Close all' : 'Close',
@@ -84,7 +84,7 @@ function reportItem(
     id: serverId.toHexString(),
     at: newest?.at ?? null,
     select: { value: joinedIds(ids), of },
-    what: newest ? `${SHORT[newest.kind]}${more}` : '',
+    what: newest ? `Report: ${SHORT[newest.kind].toLowerCase()}${more}` : '',
     where: html`<bdi>${name}</bdi>`,
     title: html`${reports(complaints.length)} about <bdi>${name}</bdi>`,
     since: html`${newest ? html`Sent ${timeAgo(newest.at, now)}` : ''}${
