@@ -117,6 +117,8 @@ function createTasks(deps: AppDeps): Omit<Tasks, SettingTask> {
       asUser(userId, (prover) => proveDraft(proveDeps, prover, new ObjectId(draftId))),
     'check-move': ({ serverId, userId }) =>
       asUser(userId, (prover) => proveMove(proveDeps, prover, new ObjectId(serverId))),
+    'check-second': ({ serverId, userId }) =>
+      asUser(userId, (prover) => proveMove(proveDeps, prover, new ObjectId(serverId), 'second')),
     async 'test-listener'({ serverId }, onStep) {
       try {
         return await diagnoseForOwner(diagnosisDeps, new ObjectId(serverId), onStep);

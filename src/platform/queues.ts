@@ -139,6 +139,7 @@ export const QUEUES = {
     payload: z.discriminatedUnion('task', [
       question.extend({ task: z.literal('check-draft'), draftId: objectId, userId: objectId }),
       question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
+      question.extend({ task: z.literal('check-second'), serverId: objectId, userId: objectId }),
       question.extend({ task: z.literal('test-listener'), serverId: objectId }),
       question.extend({ task: z.literal('test-subscription'), serverId: objectId, subscriptionId: objectId }),
       question.extend({ task: z.literal('test-mail'), userId: objectId }),

@@ -6,6 +6,7 @@ import type { SubscriptionTest } from '../events/test-subscription.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { SendLetterResult } from '../mail/smtp.ts';
 import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
+import type { MovedAddress } from '../servers/moves.ts';
 import type { WorkflowsDeps } from './deps.ts';
 import {
   type CheckRefused,
@@ -24,6 +25,7 @@ export type ProofAnswer =
 export type AnswerOf = {
   'check-draft': ProofAnswer;
   'check-move': ProofAnswer;
+  'check-second': ProofAnswer;
   'test-listener': OwnerDiagnosis | { kind: 'unreadable' };
   'test-subscription': SubscriptionTest;
   'test-mail': MailTest;
@@ -77,11 +79,12 @@ export async function proveMoveNow(
   deps: WorkflowsDeps,
   prover: Prover,
   serverId: ObjectId,
+  moved: MovedAddress = 'first',
 ): Promise<ProofEnded> {
-  const known = await requestMoveProof(deps, prover, serverId);
+  const known = await requestMoveProof(deps, prover, serverId, moved);
   if (known) return known;
   const ids = { serverId: serverId.toHexString(), userId: prover._id.toHexString() };
-  return proofOf(await answerNow(deps, 'check-move', ids));
+  return proofOf(await answerNow(deps, moved === 'second' ? 'check-second' : 'check-move', ids));
 }
 
 function proofOf(ended: QuestionResult<ProofAnswer>): ProofEnded {

@@ -2,7 +2,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
+import { discardMove, findMove, saveMove } from '../../src/servers/moves.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { type ProveDeps, proveDraft, proveMove } from '../../src/workflows/prove-draft.ts';

@@ -4,7 +4,7 @@ import { addSubscription } from '../../src/events/subscriptions.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
-import { findMove, saveMove } from '../../src/servers/drafts.ts';
+import { findMove, saveMove } from '../../src/servers/moves.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { inviteMember } from '../../src/servers/members.ts';
 import type { Server } from '../../src/servers/server.ts';

@@ -1,3 +1,4 @@
+import { addressesText } from '../shared/server-status.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
@@ -144,7 +145,7 @@ function serverFacts({ base, server, now }: ServerView, owner: User | null): Htm
   const earlier = slugsOf(server).filter((slug) => slug !== server.slug);
   return facts([
     ['Owner', ownerText(base, server, owner)],
-    ['Address', html`<span class="mono">${hostAndPort(server.address, server.port)}</span>`],
+    ['Address', addressesText(server)],
     ['Game', `${gameName(server.game) || 'none'}${isProbed(server.game) ? '' : ' (not probed)'}`],
     ['Slug', html`<span class="mono">${server.slug}</span>`],
     ['Earlier slugs', earlier.length > 0 && html`<span class="mono">${earlier.join(', ')}</span>`],

@@ -3,8 +3,8 @@ import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
+import { discardMove, findMove, saveMove } from '../../servers/moves.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { proveMoveNow } from '../../workflows/answer-now.ts';
@@ -32,6 +32,7 @@ import {
   serverNameField,
   valuesOf,
 } from './server-fields.ts';
+import { secondAddressCards, secondAddressRoutes } from './second-address-card.ts';
 import { serverFrame } from './server-frame.ts';
 import { type VoteShowing, voteSettingsCards, voteSettingsRoutes } from './vote-settings.ts';
 
@@ -39,15 +40,18 @@ const MESSAGES = {
   saved: defineMessage('Settings saved.'),
   'saved-text': defineMessage('Text saved.'),
   'kept-address': defineMessage('Move cancelled. The server keeps its address.'),
+  'second-removed': defineMessage('Second address removed.'),
+  'second-discarded': defineMessage('New second address discarded.'),
 };
 
 type Showing = {
   details?: Typed;
   votes?: VoteShowing;
   address?: Typed;
+  second?: Typed;
   removal?: Typed;
 };
-type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
+export type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
 /** `/dashboard/servers/<id>/settings`: a server's details, votes, address and removal. */
 export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts): void {
@@ -58,19 +62,24 @@ export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts)
   detailsRoutes(app, parts.deps, page);
   voteSettingsRoutes(app, parts.deps, (request, votes) => page(request, { votes }));
   addressRoutes(app, parts.deps, page);
+  secondAddressRoutes(app, parts.deps, page);
 }
 
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
-  return async (request, { details, votes = {}, address, removal } = {}) => {
+  return async (request, { details, votes = {}, address, second, removal } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
-    const move = await findMove(deps, server._id);
+    const [move, secondCards] = await Promise.all([
+      findMove(deps, server._id),
+      secondAddressCards(site, deps, server, second),
+    ]);
     const path = serverPath(site.base, server, '/settings');
     const proof = { startCheck: `${path}/place/check`, editAddress: `${path}#place` };
     const body = html`${detailsCard(path, server, details)}
       ${voteSettingsCards(path, deps.config, server, votes)}
       ${addressCard(`${path}/place`, server, move, address)}
       ${move ? ownershipProofCards(move, proof, now) : ''}
+      ${secondCards}
       ${removeCard(`${path}/remove`, server, removal)}`;
     return {
       title: `${t('Settings')} · ${server.name}`,

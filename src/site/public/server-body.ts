@@ -17,10 +17,9 @@ import { notice, pager } from '../shared/parts.ts';
 import { REVIEWS_A_PAGE, reviewItem, spreadOf } from '../shared/review-parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { playersText } from '../shared/server-figures.ts';
-import { copyAddress, premiumMark } from '../shared/server-parts.ts';
+import { copyButtons, premiumMark } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import { serverAddress } from '../shared/server-status.ts';
 import { embedCodes } from '../shared/share-card.ts';
 import { ownReview, reviewLink } from './own-review-card.ts';
 import { gamePath, tagPath } from './ranking-query.ts';
@@ -79,7 +78,7 @@ export function serverBody(site: Site, view: View): Page {
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
-    ${copyAddress(serverAddress(server), server.name)}
+    ${copyButtons(server)}
     <a class="button vote to-vote" href="#vote">${t('Vote')}${name}</a>
     <a class="button vote voted voted-here" href="#vote" hidden>${t('Voted today')}${name}</a>
   </section>`;

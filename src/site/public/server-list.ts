@@ -20,7 +20,6 @@ import {
   voteLink,
 } from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
-import { serverAddress } from '../shared/server-status.ts';
 import { sparkline } from '../shared/sparkline.ts';
 import { star } from './star.ts';
 
@@ -78,7 +77,7 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${trend(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
-    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${voteLink(base, config, row)}</p></li>`;
+    <p class="acts">${addressToCopy(row)}${voteLink(base, config, row)}</p></li>`;
 }
 
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
