@@ -41,7 +41,7 @@ export async function secondAddressCards(
     { edition: name },
   );
   const proof = t(
-    'You need to verify ownership of this address too: with a code in its own message, or with a DNS record of its host.',
+    'You need to verify ownership of this address too: with a code in its own message, or with a DNS record of its host. Geyser passes on the first line of the Java server’s message.',
   );
   const shown = move
     ? { values: { secondAddress: move.address, secondPort: String(move.port) }, errors: {} }

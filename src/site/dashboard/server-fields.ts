@@ -123,8 +123,8 @@ export function secondFields(typed: Typed, edition: Edition | null): Html {
   const usual = { java: '25565', bedrock: '19132' }[edition ?? 'bedrock'];
   return html`<div class="row place">
     ${fields.text('secondAddress', {
-      label: edition ? t('Address') : t('Second address of Minecraft (optional)'),
-      hint: edition ? t('Host name or IP address') : t('Where players of the other edition, Java or Bedrock, join'),
+      label: edition ? t('Address') : t('Second address (optional)'),
+      hint: edition ? t('Host name or IP address') : t('Only for Minecraft: where players of its other edition join'),
       maxlength: 253,
       spellcheck: false,
       placeholder: edition === 'java' ? 'play.example.org' : 'bedrock.example.org',
