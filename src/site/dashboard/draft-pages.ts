@@ -10,7 +10,12 @@ import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { discardDraft, findDraft, recordName, recordText } from '../../servers/drafts.ts';
 import { secondAddressOf } from '../../servers/second-address.ts';
-import { type AddressCheck, DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
+import {
+  type AddressCheck,
+  DRAFT_TTL_MS,
+  type DraftCheck,
+  type ServerDraft,
+} from '../../servers/server-draft.ts';
 import { type ProofEnded, proveDraftNow } from '../../workflows/answer-now.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
@@ -207,7 +212,8 @@ function proofCard(draft: ServerDraft, { startCheck }: ProofPaths): Html {
   });
 }
 
-function reached({ game, address, port }: ServerDraft, check: AddressCheck, { editAddress }: ProofPaths): Html {
+function reached(draft: ServerDraft, check: AddressCheck, { editAddress }: ProofPaths): Html {
+  const { game, address, port } = draft;
   if (check.reached) {
     const { latencyMs, version } = check;
     const reply = t('Server reached: {players}, {latencyMs} ms', {
@@ -229,10 +235,18 @@ function reached({ game, address, port }: ServerDraft, check: AddressCheck, { ed
           ),
     );
   }
-  const advice = t(
-    'The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.',
-    { a: linkTo(editAddress) },
-  );
+  const advice =
+    draft.secondOf || draft.secondAddress
+      ? t(
+          'Each address must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again.',
+          {
+            a: linkTo(editAddress),
+          },
+        )
+      : t(
+          'The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.',
+          { a: linkTo(editAddress) },
+        );
   return notice(
     'bad',
     html`<p>${t('We could not reach {address}.', { address: hostAndPort(address, port) })} ${check.words}</p>

@@ -1,9 +1,11 @@
 import type { WithId } from 'mongodb';
 import { isProbed } from '../../games/games.ts';
+import { addressesOf } from '../../history/server-addresses.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import { isValid } from '../../servers/api-tokens.ts';
+import { secondOf } from '../../servers/second-address.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { deckCard, figureStrip } from '../shared/deck.ts';
@@ -22,8 +24,6 @@ import {
   stateBadge,
   statusBadge,
 } from '../shared/server-status.ts';
-import { addressesOf } from '../../history/server-addresses.ts';
-import { secondOf } from '../../servers/second-address.ts';
 import type { Overview } from './overview-data.ts';
 import { rankText } from './server-cards.ts';
 import { needsOwner, type Remark, remarkList } from './server-remarks.ts';

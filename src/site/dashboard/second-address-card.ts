@@ -91,7 +91,13 @@ export function secondAddressRoutes(app: FastifyInstance, deps: AppDeps, page: S
   const { site } = app;
   const takeCheck = checkTaker(deps);
   const prove = ({ server, user, path }: ContextOf<'owner'>) =>
-    afterProving(site, proveMoveNow(deps, user, server._id, 'second'), path('/settings'), 'second-added', 'second-check');
+    afterProving(
+      site,
+      proveMoveNow(deps, user, server._id, 'second'),
+      path('/settings'),
+      'second-added',
+      'second-check',
+    );
 
   formRoute(app, {
     path: '/servers/:serverId/settings/second',

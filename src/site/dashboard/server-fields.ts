@@ -51,7 +51,9 @@ const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 /** The refusal, with the operator's contact, if another server has the address; undefined for any other error. */
 export function namingContact(site: Site, error: unknown): RefusedForm | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
-  const taken = Object.entries(error.errors).filter(([, text]) => text === t(TAKEN) || text === t(MOVE_TAKEN));
+  const taken = Object.entries(error.errors).filter(
+    ([, text]) => text === t(TAKEN) || text === t(MOVE_TAKEN),
+  );
   if (taken.length === 0) return undefined;
   const named = taken.map(([field, text]) => [field, `${text}${contactText(site)}`]);
   return { errors: { ...error.errors, ...Object.fromEntries(named) } };
@@ -124,7 +126,9 @@ export function secondFields(typed: Typed, edition: Edition | null): Html {
   return html`<div class="row place">
     ${fields.text('secondAddress', {
       label: edition ? t('Address') : t('Second address (optional)'),
-      hint: edition ? t('Host name or IP address') : t('Only for Minecraft: where players of its other edition join'),
+      hint: edition
+        ? t('Host name or IP address')
+        : t('Only for Minecraft: where players of its other edition join'),
       maxlength: 253,
       spellcheck: false,
       placeholder: edition === 'java' ? 'play.example.org' : 'bedrock.example.org',

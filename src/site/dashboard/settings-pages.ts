@@ -23,6 +23,7 @@ import { serverAddress } from '../shared/server-status.ts';
 import { checkTaker } from '../shared/used-up.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { afterProving, ownershipProofCards } from './draft-pages.ts';
+import { secondAddressCards, secondAddressRoutes } from './second-address-card.ts';
 import {
   addressFields,
   addressForm,
@@ -32,7 +33,6 @@ import {
   serverNameField,
   valuesOf,
 } from './server-fields.ts';
-import { secondAddressCards, secondAddressRoutes } from './second-address-card.ts';
 import { serverFrame } from './server-frame.ts';
 import { type VoteShowing, voteSettingsCards, voteSettingsRoutes } from './vote-settings.ts';
 
