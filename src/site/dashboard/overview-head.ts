@@ -37,7 +37,8 @@ export function overviewHead(base: string, server: WithId<Server>, seen: Seen): 
   const share = html`<a class="button quiet" href="#share">${icon('share-2')} ${t('Share')}</a>`;
   return html`<header class="prow card flush">${cover(base, pictured, 'banner')}
     <div class="who">${serverIcon(base, pictured, 72)}<div><h1><bdi>${server.name}</bdi></h1>
-        <p class="where">${statusBadge(server, seen.now)}<span>${where}</span><span>${addressesText(server)}</span></p></div>
+        <p class="where">${statusBadge(server, seen.now)}<span>${where}</span>
+          <span>${addressesText(server)}</span></p></div>
       <div class="actions"><a class="button quiet" href="${base}${publicPath(server)}">${icon('external-link')} ${t(
         'Public page',
       )}</a>${server.hiddenAt ? '' : share}</div></div>
