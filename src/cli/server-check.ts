@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { knownGame, listGames, whyNotProbed } from '../games/games.ts';
 import { playersHidden, statusAt } from '../history/current-status.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Probe, ProbeFailure, ServerAnswer } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
 import { type Checked, checkServer } from '../probing/check-server.ts';
-import { hostAndPort } from '../platform/host-and-port.ts';
 import type { ServerAddress } from '../servers/listed-addresses.ts';
 import { secondOf } from '../servers/second-address.ts';
 import type { ServerStatus } from '../servers/server.ts';

@@ -80,7 +80,9 @@ test('a server of another game has one address without an edition, with the figu
     { _id: server.serverId },
     { $set: { 'current.onlinePlayers': 0, 'current.playersHidden': true } },
   );
-  expect((await tallyport.call(server, 'addresses')).body).toMatchObject({ addresses: [{ online_players: null }] });
+  expect((await tallyport.call(server, 'addresses')).body).toMatchObject({
+    addresses: [{ online_players: null }],
+  });
 });
 
 test('it works without a token while the server is listed; everything else is the same 401', async () => {
@@ -109,7 +111,7 @@ test('it makes the queries of info, whether the server has two addresses or one'
   await editServer(deps, two.serverId, { game: 'minecraft', secondAddress: 'b.example.org' }, 'test');
   // Authentications are cached for some seconds.
   for (const server of [one, two]) await tallyport.call(server, 'info');
-  const client = deps.servers.conn.getClient();
+  const client = deps.mongo.connection.getClient();
   const asked: string[] = [];
   const note = ({ commandName, command }: CommandStartedEvent) => {
     if (command[commandName] === 'servers') asked.push(commandName);

@@ -119,10 +119,15 @@ it('lists a server with two addresses, says what each answered, and removes the 
   expect(shown.stdout).toContain('127.0.0.1:1024 (bedrock): unknown; the first (java): online');
   expect((await cli.run(`server list`)).stdout).toContain(`127.0.0.1:${java.port}, 127.0.0.1:1024`);
 
-  const edited = await cli.run(`server edit ${slug} --second-address b.example.org --second-port 19133 --json`);
+  const edited = await cli.run(
+    `server edit ${slug} --second-address b.example.org --second-port 19133 --json`,
+  );
   expect(edited.json).toMatchObject({ second_address: 'b.example.org', second_port: 19_133 });
   const refused = await cli.run(`server edit ${slug} --game rust`);
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Remove the second address first')]);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining('Remove the second address first'),
+  ]);
   const removed = await cli.run(`server edit ${slug} --second-address none --json`);
   expect(removed.json).toMatchObject({ second_address: null, second_port: null });
 });

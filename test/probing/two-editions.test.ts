@@ -1,4 +1,4 @@
-import { ObjectId, type WithId } from 'mongodb';
+import { type CommandStartedEvent, ObjectId, type WithId } from 'mongodb';
 import { expect, it, onTestFinished, test } from 'vitest';
 import { statusAt } from '../../src/history/current-status.ts';
 import { addressesOf } from '../../src/history/server-addresses.ts';
@@ -196,6 +196,27 @@ it('an address that Tallyport refuses to ask does not keep the failures of the o
   await bench.gameServer.stop();
   await rounds(bench, 3);
   expect((await statuses(bench))[0]).toBe('offline');
+});
+
+it('a check makes the same commands for one address as for two, and stores one sample', async () => {
+  const bench = await pair();
+  const client = bench.deps.mongo.connection.getClient();
+  const commandsOf = async () => {
+    const asked: string[] = [];
+    const note = ({ commandName }: CommandStartedEvent) => asked.push(commandName);
+    client.on('commandStarted', note);
+    await probe(bench);
+    client.off('commandStarted', note);
+    bench.clock.move(6 * MINUTE);
+    return asked;
+  };
+  // The first answer also tests a listener that was not reached.
+  await commandsOf();
+  const ofTwo = await commandsOf();
+  await editServer(bench.deps, bench.serverId, { secondAddress: null }, 'test');
+  await commandsOf();
+  expect(await commandsOf()).toEqual(ofTwo);
+  expect(await bench.samples()).toHaveLength(4);
 });
 
 it('a check by hand asks both and says what each answered', async () => {

@@ -6,8 +6,8 @@ import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { findMove, saveMove, saveSecondMove } from '../../src/servers/moves.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { type ProveDeps, proveDraft, proveMove } from '../../src/workflows/prove-draft.ts';
-import type { Prover } from '../../src/workflows/request-proof.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
+import type { Prover } from '../../src/workflows/request-proof.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { BedrockServer } from '../support/fake-game-servers.ts';
 import { draftOf, gameServer, prover, provingDeps } from './proving.ts';
@@ -106,7 +106,9 @@ it('a second address cannot be that of another server, nor taken while it was pr
   bedrock.said.motd = `${draft.code} ${move.code}`;
   expect(await proveDraft(deps, other, draft._id)).toMatchObject({ kind: 'listed' });
   expect(await proveMove(deps, olivia, server._id, 'second')).toEqual({ kind: 'taken' });
-  await expect(saveSecondMove(deps, server, at(bedrock), olivia._id)).rejects.toThrow('Another server is listed');
+  await expect(saveSecondMove(deps, server, at(bedrock), olivia._id)).rejects.toThrow(
+    'Another server is listed',
+  );
 });
 
 it('a move of each address waits for its own proof, and both end with the server', async () => {
@@ -114,7 +116,12 @@ it('a move of each address waits for its own proof, and both end with the server
   const olivia = prover();
   const server = await listed(deps, olivia);
   const first = await saveMove(deps, server, { address: '127.0.0.1', port: 1_024 }, olivia._id);
-  const second = await saveSecondMove(deps, server, { secondAddress: 'b.example.org', secondPort: null }, olivia._id);
+  const second = await saveSecondMove(
+    deps,
+    server,
+    { secondAddress: 'b.example.org', secondPort: null },
+    olivia._id,
+  );
   expect(second).toMatchObject({ port: 19_132 });
   expect(first.code).not.toBe(second.code);
   expect(await deps.serverDrafts.countDocuments({})).toBe(2);
@@ -135,7 +142,13 @@ it('the edition of a planned second address must still be the other one', async 
 it('a proof at either address gives the whole server to the user', async () => {
   const deps = await provingDeps();
   const [olivia, bedrock] = [prover(), await bedrockServer()];
-  const settings = { name: 'Both', address: 'play.example.org', port: 25_565, game: 'minecraft', ...at(bedrock) };
+  const settings = {
+    name: 'Both',
+    address: 'play.example.org',
+    port: 25_565,
+    game: 'minecraft',
+    ...at(bedrock),
+  };
   const { serverId } = await addServer(deps, settings, 'operator');
   const draft = await draftOf(deps, olivia, { port: bedrock.port, game: 'mbe' });
   bedrock.said.motd = draft.code;

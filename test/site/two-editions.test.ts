@@ -38,7 +38,12 @@ it('the page of a server has both addresses with a button each, and the steps of
 it('lists have a button for each address, and the search finds the server by either', async () => {
   await setSecond('bedrock.example.org', 19_133);
   await recomputeRanks(web().deps);
-  for (const path of ['/', '/?q=bedrock.example.org', '/?q=bedrock.example.org:19133', '/?q=play.example.org:25565']) {
+  for (const path of [
+    '/',
+    '/?q=bedrock.example.org',
+    '/?q=bedrock.example.org:19133',
+    '/?q=play.example.org:25565',
+  ]) {
     const { body } = await getPage(web(), path);
     expect(namesIn(body), path).toEqual(['Alpha Craft']);
     expect(body).toContain('data-copy="bedrock.example.org:19133"');
@@ -98,7 +103,12 @@ it('an owner removes the second address', async () => {
 
 it('wrong fields and another server’s address are refused beside their fields', async () => {
   const other = await signIn(web(), { email: 'other@example.org' });
-  await addOwnedServer(web().deps, other.userId, { name: 'Other', address: 'b.example.org', port: 19_132, game: 'mbe' });
+  await addOwnedServer(web().deps, other.userId, {
+    name: 'Other',
+    address: 'b.example.org',
+    port: 19_132,
+    game: 'mbe',
+  });
   const cases: [Record<string, string>, string][] = [
     [{ secondAddress: '', secondPort: '' }, 'Enter the second address.'],
     [{ secondAddress: '', secondPort: '19132' }, 'Enter the address for this port too.'],
@@ -120,7 +130,12 @@ it('a server of another game has no card for a second address', async () => {
 
 it('the vote form of a Bedrock server with a Java address takes gamertags and names of Java Edition', async () => {
   const { deps } = web();
-  await editServer(deps, serverId, { game: 'mbe', secondAddress: 'play.example.org', secondPort: 25_565 }, 'test');
+  await editServer(
+    deps,
+    serverId,
+    { game: 'mbe', secondAddress: 'play.example.org', secondPort: 25_565 },
+    'test',
+  );
   for (const [at, name] of ['Cool Gamer 1', 'Steve_01'].entries()) {
     const answer = await voteOnPage(web(), 'alpha-craft', name, { address: `203.0.113.${at + 1}` });
     expect([answer.statusCode, name]).toEqual([303, name]);
@@ -139,10 +154,9 @@ it('the overview of the owner tells the state of each address', async () => {
   await setSecond('bedrock.example.org');
   const now = web().deps.clock.now();
   const offline = { status: 'offline', checkedAt: now, failures: 3, failuresByHand: 0, intervalSeconds: 300 };
-  await web().deps.servers.updateOne(
-    { _id: serverId },
-    { $set: { 'second.state': offline, 'probe.claim': new UUID() } } as never,
-  );
+  await web().deps.servers.updateOne({ _id: serverId }, {
+    $set: { 'second.state': offline, 'probe.claim': new UUID() },
+  } as never);
   const text = textOf((await getPage(web(), settings().replace('/settings', ''), owner.headers)).body);
   expect(text).toMatch(/Bedrock Edition ?bedrock.example.org:19132 offline/);
 });

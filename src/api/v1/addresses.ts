@@ -30,7 +30,11 @@ export const serverAddress = titled('ServerAddress', {
     .nullable()
     .describe('The edition of Minecraft whose players join here; null for other games.'),
   address: z.string().meta({ description: 'Host name or IP address.', examples: ['play.example.org'] }),
-  connection_port: z.int().min(1).max(65_535).meta({ examples: [25_565] }),
+  connection_port: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .meta({ examples: [25_565] }),
   status: z
     .enum(STATUSES)
     .describe(
@@ -46,7 +50,9 @@ export const serverAddress = titled('ServerAddress', {
 const addresses = titled('ServerAddresses', {
   addresses: z
     .array(serverAddress)
-    .describe('The address of `GET …/info`, and after it that of the other edition of Minecraft, if there is one.'),
+    .describe(
+      'The address of `GET …/info`, and after it that of the other edition of Minecraft, if there is one.',
+    ),
 });
 
 /** GET …/addresses: where players join, for everybody while the server is listed. */

@@ -1,4 +1,3 @@
-import { addressesText } from '../shared/server-status.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
@@ -39,6 +38,7 @@ import { bannerImage, description, iconImage, PART_TEXTS } from '../shared/profi
 import { protocolName } from '../shared/protocol-choices.ts';
 import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { addressesText } from '../shared/server-status.ts';
 import { type AdminParts, adminPage, adminPath, stateBadges } from './admin-frame.ts';
 import {
   actionsOf,

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { editionOf, otherEdition } from '../../games/editions.ts';
 import { t } from '../../language/t.ts';
@@ -15,12 +15,15 @@ import type { Site } from '../shared/decorate-site.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type ContextOf, formRoute } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
 import { button, card, confirmed, notice } from '../shared/parts.ts';
 import { EDITION_NAMES, serverAddress } from '../shared/server-status.ts';
 import { checkTaker } from '../shared/used-up.ts';
 import { afterProving, ownershipProofCards } from './draft-pages.ts';
 import { namingContact, secondFields, secondForm, valuesOf } from './server-fields.ts';
-import type { SettingsPage } from './settings-pages.ts';
+
+/** `second`: the form as it was sent. */
+type SettingsPage = (request: FastifyRequest, showing?: { second: Typed }) => Promise<Page>;
 
 /** The second address of a server of Minecraft; nothing for other games. */
 export async function secondAddressCards(

@@ -51,7 +51,7 @@ type Showing = {
   second?: Typed;
   removal?: Typed;
 };
-export type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
+type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
 /** `/dashboard/servers/<id>/settings`: a server's details, votes, address and removal. */
 export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts): void {
