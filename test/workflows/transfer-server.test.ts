@@ -65,7 +65,7 @@ function dying(deps: AppDeps, collection: keyof AppDeps, method: string): AppDep
 
 const DEATHS = [
   ['apiTokens', 'updateMany'],
-  ['serverDrafts', 'deleteOne'],
+  ['serverDrafts', 'deleteMany'],
   ['subscriptions', 'findOneAndDelete'],
   ['reviews', 'findOne'],
   ['auditLog', 'insertOne'],

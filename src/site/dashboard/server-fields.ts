@@ -29,8 +29,9 @@ export const serverForm = z.object({
   port: portText,
   game: textOrNull,
   queryPort: portOrNull,
-  secondAddress: textOrNull,
-  secondPort: portOrNull,
+  // A page that an earlier version sent has no such fields.
+  secondAddress: textOrNull.default(null),
+  secondPort: portOrNull.default(null),
   countryCode: textOrNull,
 });
 
@@ -125,10 +126,10 @@ export function secondFields(typed: Typed, edition: Edition | null): Html {
   const usual = { java: '25565', bedrock: '19132' }[edition ?? 'bedrock'];
   return html`<div class="row place">
     ${fields.text('secondAddress', {
-      label: edition ? t('Address') : t('Second address (optional)'),
+      label: edition ? t('Address') : t('For the other edition (optional)'),
       hint: edition
         ? t('Host name or IP address')
-        : t('Only for Minecraft: where players of its other edition join'),
+        : t('Only for Minecraft: the second address, for Java or Bedrock Edition'),
       maxlength: 253,
       spellcheck: false,
       placeholder: edition === 'java' ? 'play.example.org' : 'bedrock.example.org',
