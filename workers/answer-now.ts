@@ -123,6 +123,8 @@ function createTasks(deps: AppDeps): Omit<Tasks, SettingTask> {
       if (!user) return { kind: 'not-paused' };
       return checkPausedServer(proveDeps, new ObjectId(serverId), user.email);
     },
+    'check-second': ({ serverId, userId }) =>
+      asUser(userId, (prover) => proveMove(proveDeps, prover, new ObjectId(serverId), 'second')),
     async 'test-listener'({ serverId }, onStep) {
       try {
         return await diagnoseForOwner(diagnosisDeps, new ObjectId(serverId), onStep);

@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { knownGame, listGames, whyNotProbed } from '../games/games.ts';
 import { playersHidden, statusAt } from '../history/current-status.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Probe, ProbeFailure, ServerAnswer } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
 import { type Checked, checkServer } from '../probing/check-server.ts';
+import type { ServerAddress } from '../servers/listed-addresses.ts';
+import { secondOf } from '../servers/second-address.ts';
 import type { ServerStatus } from '../servers/server.ts';
 import { type Answer, printAnswer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -91,7 +94,7 @@ async function check(session: Session, text: string): Promise<Answer> {
 
 type Recorded = Extract<Checked, { kind: 'recorded' }>;
 
-function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
+function answerOf({ probe, each, end, server }: Recorded, now: Date): Answer {
   const status = statusAt(server, now);
   const { current } = server;
   const shown = probe.ok
@@ -107,17 +110,36 @@ function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
     latency_ms: shown.latencyMs === null ? null : Math.round(shown.latencyMs * 100) / 100,
     motd: shown.motd,
     server_version: shown.version,
+    ...(each
+      ? { addresses: [jsonOf(server, each.first), jsonOf(secondOf(server) ?? server, each.second)] }
+      : {}),
   };
+  const lines = each
+    ? ['', lineOf(server, each.first), lineOf(secondOf(server) ?? server, each.second)].join('\n')
+    : '';
   if (!probe.ok) {
     const error = sentence(probe.message);
     const text = [
       `${server.slug} did not answer: ${oneLine(error)}`,
       WHAT_TO_DO[probe.failure],
       whatItMeans(end, status, server.probe.failures),
-    ].join('\n');
+    ]
+      .join('\n')
+      .concat(lines);
     return { json: { ...json, error }, text, exitCode: 1 };
   }
-  return { json, text: `${server.slug} answered.\n${figures(probe, status)}` };
+  return { json, text: `${server.slug} answered.\n${figures(probe, status)}${lines}` };
+}
+
+/** Of one of two addresses. */
+function lineOf({ address, port }: ServerAddress, probe: Probe | null): string {
+  const said = probe?.ok ? playersText(probe.answer) : oneLine(sentence(probe?.message ?? 'not asked'));
+  return `${hostAndPort(address, port)}: ${said}`;
+}
+
+function jsonOf({ address, port }: ServerAddress, probe: Probe | null) {
+  const error = probe && !probe.ok ? sentence(probe.message) : null;
+  return { address, port, online_players: probe?.ok ? probe.answer.onlinePlayers : null, error };
 }
 
 function figures({ answer }: Extract<Probe, { ok: true }>, status: ServerStatus): string {

@@ -9,6 +9,7 @@ import {
   statusAt,
 } from '../history/current-status.ts';
 import { PLAYER_DAYS, UPTIME_DAYS } from '../history/daily-figures.ts';
+import { addressesOf } from '../history/server-addresses.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { pauseAt } from '../servers/listing-pause.ts';
@@ -35,6 +36,7 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
     ['Slug', server.slug],
     ['Id', server._id.toHexString()],
     ['Address', hostAndPort(server.address, server.port)],
+    ['Second address', secondText(server, now)],
     ['Query port', server.queryPort ?? '-'],
     ['Game', server.game ?? '-'],
     ['Country', server.countryCode ?? '-'],
@@ -74,6 +76,20 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
     ['Listener', listener ?? 'none'],
     ['Tokens', countWithNoun(tokens, 'token')],
   ]);
+}
+
+/** Null for a server with one address. */
+function secondText(server: WithId<Server>, now: Date): string | null {
+  const [first, second] = addressesOf(server, now);
+  if (!first || !second) return null;
+  const place = hostAndPort(second.address, second.port);
+  return `${place} (${second.edition}): ${second.status}; the first (${first.edition}): ${first.status}`;
+}
+
+/** One, or two with a comma. */
+export function addressesText({ address, port, second }: Server): string {
+  const first = hostAndPort(address, port);
+  return second ? `${first}, ${hostAndPort(second.address, second.port)}` : first;
 }
 
 function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
@@ -128,6 +144,8 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     address: server.address,
     port: server.port,
     query_port: server.queryPort ?? null,
+    second_address: server.second?.address ?? null,
+    second_port: server.second?.port ?? null,
     game: server.game ?? null,
     country_code: server.countryCode ?? null,
     is_premium: server.isPremium,

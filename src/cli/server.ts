@@ -4,7 +4,6 @@ import { statusAt } from '../history/current-status.ts';
 import { profileRecord } from '../import-export/profile-record.ts';
 import { listenerState } from '../listeners/listener-state.ts';
 import { hostWarning } from '../platform/address-guard.ts';
-import { hostAndPort } from '../platform/host-and-port.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { addServer, editServer, listServers } from '../servers/listed-servers.ts';
 import { pauseAt } from '../servers/listing-pause.ts';
@@ -21,7 +20,7 @@ import { countWithNoun, iso, when } from './output-format.ts';
 import { requireYes } from './prompt.ts';
 import { addGamesCommand, addServerCheckCommand } from './server-check.ts';
 import { addServerPauseCommands } from './server-pause.ts';
-import { ownerEmail, ownersOf, serverJson, serverText } from './server-view.ts';
+import { addressesText, ownerEmail, ownersOf, serverJson, serverText } from './server-view.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
@@ -34,6 +33,8 @@ export function addServerCommands(server: Command, terminal: Terminal): void {
     .requiredOption('--address <host>', 'host name or IP address for players, without a port')
     .requiredOption('--port <port>', 'port for players', portOption)
     .option('--query-port <port>', 'port of status queries, if it is not the players’ port', portOption)
+    .option('--second-address <host>', 'of the other edition of Minecraft: Java or Bedrock')
+    .option('--second-port <port>', 'its port, if it is not the usual one of that edition', portOption)
     .option('--game <game>', 'such as minecraft, mbe (Bedrock), counterstrike2, rust: see “server games”')
     .option('--country <code>', 'two-letter country code')
     .option('--premium', 'mark it as premium')
@@ -42,6 +43,7 @@ export function addServerCommands(server: Command, terminal: Terminal): void {
       examples(
         terminal,
         'server add --name "Alpha Craft" --address play.example.org --port 25565 --game minecraft',
+        'server add --name "Both" --address play.example.org --port 25565 --game minecraft --second-address play.example.org',
         'server add --name "Dustbowl" --address tf.example.org --port 27015 --game teamfortress2',
       ),
     )
@@ -69,6 +71,8 @@ export function addServerCommands(server: Command, terminal: Terminal): void {
     .option('--address <host>')
     .option('--port <port>', '', portOption)
     .option('--query-port <port>', 'a port, or none', portOrNone)
+    .option('--second-address <host>', 'of the other edition of Minecraft, or none')
+    .option('--second-port <port>', '', portOption)
     .option('--game <game>', 'a game (see “server games”), or none')
     .option('--country <code>', 'a country code, or none')
     .option('--premium')
@@ -108,6 +112,8 @@ type AddOptions = {
   address: string;
   port: number;
   queryPort?: number;
+  secondAddress?: string;
+  secondPort?: number;
   game?: string;
   country?: string;
   premium?: boolean;
@@ -145,7 +151,7 @@ async function list(deps: AppDeps, options: { removed?: boolean }): Promise<Answ
     server.removedAt || server.hiddenAt ? '-' : server.rankPosition,
     server.slug,
     server.name,
-    hostAndPort(server.address, server.port),
+    addressesText(server),
     server.removedAt
       ? 'removed'
       : `${pauseAt(server, now) ? 'paused' : statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
@@ -204,11 +210,12 @@ function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
 async function edit(
   deps: AppDeps,
   text: string,
-  { queryPort, game, country, premium, ...rest }: EditOptions,
+  { queryPort, secondAddress, game, country, premium, ...rest }: EditOptions,
 ): Promise<Answer> {
   const changes = {
     ...rest,
     queryPort: unlessNone(queryPort),
+    secondAddress: unlessNone(secondAddress),
     game: unlessNone(game),
     countryCode: unlessNone(country),
     isPremium: premium,

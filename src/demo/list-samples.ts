@@ -46,10 +46,11 @@ export async function listSample(
   deps: AppDeps,
   known: Map<string, ObjectId>,
   sample: Sample,
-  { address, port, queryPort }: SampleAddress,
+  { address, port, queryPort, secondAddress, secondPort }: SampleAddress,
 ): Promise<ListedSample> {
   const { name, formerName = name, game, countryCode, isPremium, howToVote } = sample;
-  const endpoint = { address, port, queryPort };
+  const second = secondAddress ? { secondAddress, secondPort } : {};
+  const endpoint = { address, port, queryPort, ...second };
   const existing = known.get(formerName);
   if (existing) {
     await editServer(deps, existing, endpoint, BY);

@@ -10,6 +10,10 @@ export type SampleAddress = {
   address: string;
   port: number;
   queryPort: number | null;
+  /** Of Geyser. */
+  secondAddress?: string;
+  secondPort?: number;
+  geyser?: FakeServer;
   /** Absent if no fake server answers at the address. */
   fakeServer?: FakeServer;
 };
@@ -32,12 +36,27 @@ export async function openFakeServer(sample: Sample, number: number): Promise<Sa
   const [queried] = queryPorts({ port, queryPort: null }, gameOf(sample.game));
   try {
     await fakeServer.start({ host, port: queried ?? port });
-    return { address: host, port, queryPort: null, fakeServer };
+    return { address: host, port, queryPort: null, fakeServer, ...(await openGeyser(sample, host)) };
   } catch (error) {
     if (!ADDRESS_UNAVAILABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
   await fakeServer.start();
   return { address: '127.0.0.1', port: fakeServer.port, queryPort: fakeServer.port, fakeServer };
+}
+
+const BEDROCK_PORT = 19_132;
+
+/** Without it, the sample has one address. */
+async function openGeyser(sample: Sample, host: string): Promise<Partial<SampleAddress>> {
+  if (!sample.hasGeyser) return {};
+  const geyser = new UdpGameServer(answerOfBedrock, statusOf({ ...sample, game: 'mbe' }));
+  try {
+    await geyser.start({ host, port: BEDROCK_PORT });
+  } catch (error) {
+    if (!ADDRESS_UNAVAILABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return {};
+  }
+  return { secondAddress: host, secondPort: BEDROCK_PORT, geyser };
 }
 
 function usualPort(game: string | null): number {
@@ -54,14 +73,18 @@ export function messageOf({ game, motd }: Sample): string {
   return `${motd}${MARKS[game ?? ''] ?? ' (sample)'}`;
 }
 
-function fakeServerFor(sample: Sample, icon: { icon?: string }): FakeServer {
-  const status = (): GameStatus => ({
+function statusOf(sample: Sample, icon: { icon?: string } = {}): () => GameStatus {
+  return () => ({
     motd: messageOf(sample),
     version: sample.version,
     online: samplePlayersAt(sample, new Date()),
     max: sample.activity.slots,
     ...icon,
   });
+}
+
+function fakeServerFor(sample: Sample, icon: { icon?: string }): FakeServer {
+  const status = statusOf(sample, icon);
   if (sample.game === 'minecraft') return new SampleGameServer(status);
   return new UdpGameServer(sample.game === 'mbe' ? answerOfBedrock : answerOfSource, status);
 }

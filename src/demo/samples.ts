@@ -19,6 +19,8 @@ const sample = z.strictObject({
   game: z.string().nullable(),
   /** The port for players, unless it is the default port of the game. */
   port: z.int().optional(),
+  /** Geyser answers for players of Bedrock Edition at the same address, with the counts of the server. */
+  hasGeyser: z.boolean().default(false),
   countryCode: z.string(),
   version: z.string(),
   motd: z.string(),

@@ -1,4 +1,5 @@
 import { t } from '../language/t.ts';
+import { otherEdition } from './editions.ts';
 import { storedGameId } from './games.ts';
 import { steamIdOf } from './steam-ids.ts';
 
@@ -22,6 +23,17 @@ export const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
 export function nameKindOf(game: string | null | undefined): NameKind {
   const id = game ? storedGameId(game) : undefined;
   return (id !== undefined && KIND_OF_GAME[id]) || 'name';
+}
+
+/** Of a server: with an address of each edition of Minecraft, the form takes names of both. */
+export function nameKindOfServer({
+  game,
+  second,
+}: {
+  game?: string | null;
+  second?: object | null;
+}): NameKind {
+  return second && otherEdition(game) ? 'minecraft' : nameKindOf(game);
 }
 
 /** That of Floodgate, which lets Bedrock players join Java servers. */

@@ -1,4 +1,5 @@
 import { DAY, MINUTE, SECOND } from '../platform/clock.ts';
+import type { AddressState, CheckedState } from '../servers/checked-state.ts';
 import { lastPauseEnd, PAUSE_FIELDS, type Pausable, pauseAt } from '../servers/listing-pause.ts';
 import type { Server, ServerStatus, Source } from '../servers/server.ts';
 
@@ -51,10 +52,22 @@ export function statusAt(server: Sources, now: Date): ServerStatus {
       ? 'online'
       : 'unknown';
   }
-  const validMs = INTERVALS_VALID * probe.intervalSeconds * SECOND;
-  return probe.checkedAt && counts(probe.checkedAt) && now.getTime() - probe.checkedAt.getTime() <= validMs
-    ? probe.status
-    : 'unknown';
+  return !probe.checkedAt || counts(probe.checkedAt) ? checkedStatusAt(probe, now) : 'unknown';
+}
+
+/** Of one of two addresses, by its own checks. */
+export function addressStatusAt(
+  state: AddressState,
+  { probe }: Pick<Server, 'probe'>,
+  now: Date,
+): ServerStatus {
+  const intervalSeconds = Math.max(state.intervalSeconds, probe.intervalSeconds);
+  return checkedStatusAt({ ...state, intervalSeconds }, now);
+}
+
+function checkedStatusAt({ status, checkedAt, intervalSeconds }: CheckedState, now: Date): ServerStatus {
+  const validMs = INTERVALS_VALID * intervalSeconds * SECOND;
+  return checkedAt && now.getTime() - checkedAt.getTime() <= validMs ? status : 'unknown';
 }
 
 /**

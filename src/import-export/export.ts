@@ -79,6 +79,7 @@ function serverRecord(server: WithId<Server>, ownerEmail: string | null): object
     address: server.address,
     connection_port: server.port,
     query_port: server.queryPort ?? null,
+    ...(server.second ? { second_address: server.second.address, second_port: server.second.port } : {}),
     game: server.game ?? null,
     country_code: server.countryCode ?? null,
     is_premium: server.isPremium,

@@ -4,11 +4,13 @@ import { z } from 'zod';
 import type { HistoryDeps } from '../history/deps.ts';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
+import { InvalidDocumentError } from '../platform/document.ts';
 import { emailAddress } from '../platform/email-address.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { shownText } from '../platform/text.ts';
 import { newListing, nextRank } from '../servers/listed-servers.ts';
 import { LONGEST_PAUSE_TEXT, type PausedTime } from '../servers/listing-pause.ts';
+import { type SecondSettings, secondSettings, secondSettingsOf } from '../servers/second-address.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
@@ -38,8 +40,8 @@ const slugField = z
   .refine((slug) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) && !isId(slug), slugError);
 
 /**
- * A line: `{"name", "address", "connection_port"}` and optionally `"server_id"`, `"slug"`, `"query_port"`, `"game"`,
- * `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`, `"how_to_vote"`, `"profile"` (profile-record.ts), `"pause"`,
+ * A line: `{"name", "address", "connection_port"}` and optionally `"server_id"`, `"slug"`, `"query_port"`, `"game"`, `"second_address"`,
+ * `"second_port"`, `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`, `"how_to_vote"`, `"profile"` (profile-record.ts), `"pause"`,
  * `"earlier_pauses"`.
  */
 function serverSchema(clock: Clock) {
@@ -51,6 +53,8 @@ function serverSchema(clock: Clock) {
         slug: slugField.nullish(),
         address: shape.address,
         connection_port: shape.port,
+        second_address: shape.secondAddress,
+        second_port: shape.secondPort,
         query_port: shape.queryPort,
         game: shape.game,
         country_code: shape.countryCode,
@@ -64,13 +68,16 @@ function serverSchema(clock: Clock) {
       },
       OBJECT_ERROR,
     )
-    .transform((line): ServerRecord => {
+    .transform((line, context): ServerRecord => {
+      const second = secondOfLine(line, context);
+      if (!second) return z.NEVER;
       const settings: ServerSettings = {
         name: line.name,
         address: line.address,
         port: line.connection_port,
         queryPort: line.query_port,
         game: line.game,
+        ...second,
         countryCode: line.country_code,
         isPremium: line.is_premium ?? false,
       };
@@ -128,6 +135,21 @@ function storedPauses({
       ? { earlierPauses: earlier.toSorted((a, b) => a.from.getTime() - b.from.getTime()) }
       : {}),
   };
+}
+
+/** Null with an issue, if the game can have no second address. */
+function secondOfLine(
+  line: { game: string | null; second_address: string | null; second_port: number | null },
+  context: z.RefinementCtx,
+): SecondSettings | null {
+  const { game, second_address: secondAddress, second_port: secondPort } = line;
+  try {
+    return secondSettings({ game, secondAddress, secondPort });
+  } catch (error) {
+    if (!(error instanceof InvalidDocumentError)) throw error;
+    context.addIssue({ code: 'custom', path: ['second_address'], message: error.message });
+    return null;
+  }
 }
 
 /** Derived from the line, so a line that is imported twice lists one server. */
@@ -256,6 +278,7 @@ async function completeAudit(deps: HistoryDeps, existing: WithId<Server>, by: st
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
   if (await deps.auditLog.findOne(listing, { projection: { _id: 1 } })) return;
-  const details = { name, address, port, queryPort, game, countryCode, isPremium, slug };
+  const second = secondSettingsOf(existing);
+  const details = { name, address, port, queryPort, game, ...second, countryCode, isPremium, slug };
   await recordAuditOnce(deps, _id, { by, action: 'server.import', serverId: _id, details });
 }

@@ -6,6 +6,7 @@ import { statusAt } from '../history/current-status.ts';
 import { after, DAY, MINUTE, SECOND } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { pauseAt } from '../servers/listing-pause.ts';
+import { secondOf } from '../servers/second-address.ts';
 import type { Server } from '../servers/server.ts';
 import { audienceOf, CHANNELS, isWanted } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
@@ -90,11 +91,16 @@ async function notifyOnline(deps: NotificationsDeps, sent: ServerNotices, now: D
   return written;
 }
 
-function offlineNotification({ _id, name, address, port }: WithId<Server>, since: Date): Notification {
+function offlineNotification(server: WithId<Server>, since: Date): Notification {
+  const { _id, name, address, port } = server;
+  const second = secondOf(server);
+  const places = [{ address, port }, ...(second ? [second] : [])].map((at) =>
+    hostAndPort(at.address, at.port),
+  );
   const mail = {
     subject: 'the server is offline',
     paragraphs: [
-      `${name} does not answer our queries at ${hostAndPort(address, port)} since ${notificationTime(since)}. Players see it as offline.`,
+      `${name} does not answer our queries at ${places.join(' and ')} since ${notificationTime(since)}. Players see it as offline.`,
       'If it runs, check that its port is open and that the address is still right. The server’s page:',
     ],
     part: '',

@@ -147,6 +147,7 @@ export const QUEUES = {
       question.extend({ task: z.literal('check-draft'), draftId: objectId, userId: objectId }),
       question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
       question.extend({ task: z.literal('check-paused'), serverId: objectId, userId: objectId }),
+      question.extend({ task: z.literal('check-second'), serverId: objectId, userId: objectId }),
       question.extend({ task: z.literal('test-listener'), serverId: objectId }),
       question.extend({ task: z.literal('test-subscription'), serverId: objectId, subscriptionId: objectId }),
       question.extend({ task: z.literal('test-mail'), userId: objectId }),

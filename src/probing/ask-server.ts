@@ -70,12 +70,14 @@ type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefi
 
 type Query = Omit<Asked, 'server'> & Bounds;
 
+type Answered = { answer: ServerAnswer; ip: string };
+
 /** Create one per process: it has the limit of concurrent UDP queries. `lookups`: by the system's rules by default. */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
   const deps = { ranges, lookups, limit: limitQueries(UDP_AT_ONCE), oldServers: new OldServers() };
   return async (target, signal, mayConnect): Promise<Probe> => {
     try {
-      return { ok: true, answer: await query(deps, target, { signal, mayConnect }) };
+      return { ok: true, ...(await query(deps, target, { signal, mayConnect })) };
     } catch (error) {
       return failedProbe(error);
     }
@@ -86,7 +88,7 @@ async function query(
   { ranges, lookups, limit, oldServers }: AskDeps,
   target: Target,
   bounds: Bounds,
-): Promise<ServerAnswer> {
+): Promise<Answered> {
   const { signal } = bounds;
   const game = gameOf(target.game);
   // Loading gamedig does not count as time of the query.
@@ -104,7 +106,7 @@ async function query(
 }
 
 /** In turn, until one answers. Each gets an equal share of the remaining time. */
-async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number): Promise<ServerAnswer> {
+async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number): Promise<Answered> {
   const { mayConnect } = query;
   const until = performance.now() + leftMs;
   const errors: unknown[] = [];
@@ -116,7 +118,7 @@ async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number
     }
     const share = (until - performance.now()) / (servers.length - index);
     try {
-      return await queryAt(server, query, share);
+      return { answer: await queryAt(server, query, share), ip: server.address };
     } catch (error) {
       if (error instanceof QueryError && error.code === 'stopped') throw error;
       errors.push(error);

@@ -42,8 +42,9 @@ export type ServerAnswer = {
   icon?: string;
 };
 
+/** `ip`: the address that answered. */
 export type Probe =
-  | { ok: true; answer: ServerAnswer }
+  | { ok: true; answer: ServerAnswer; ip?: string }
   | { ok: false; failure: ProbeFailure; message: string };
 
 /**

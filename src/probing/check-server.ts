@@ -5,11 +5,20 @@ import type { HistoryDeps } from '../history/deps.ts';
 import { storeSample } from '../history/store-sample.ts';
 import { testReturnedListener } from '../history/test-returned-listener.ts';
 import { after, MINUTE } from '../platform/clock.ts';
-import { type MayConnect, mayConnectFor } from '../platform/limits/outgoing-limit.ts';
+import { mayConnectFor } from '../platform/limits/outgoing-limit.ts';
 import { takeIcon } from '../servers/pictures.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
-import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
+import type { Ask, Probe } from './ask.ts';
 import type { Canary } from './canary.ts';
+import {
+  type AddressEnds,
+  type AddressProbes,
+  type AskOptions,
+  addressFields,
+  askAddresses,
+  endsOf,
+  isNotAsked,
+} from './check-addresses.ts';
 import { comparedPlayers } from './players-differ.ts';
 import { jumpedPlayers } from './players-jump.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
@@ -25,14 +34,8 @@ export type CheckDeps = HistoryDeps & {
  * can be queried.
  */
 export type Checked =
-  | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
+  | { kind: 'recorded'; probe: Probe; each: AddressProbes | null; end: Check['end']; server: WithId<Server> }
   | { kind: 'void' | 'stopped' | 'limited' | 'no-game' };
-
-/** A network error may have caused them: the query is repeated at once. */
-const RETRIED: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
-
-/** Tallyport refuses to query the server, so its state is unknown. */
-const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-refused']);
 
 /** Of two calls for the same take, only one result counts: recording it removes the take. */
 export async function checkTakenServer(
@@ -43,13 +46,12 @@ export async function checkTakenServer(
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
-  // The probe interval limits the connections to a server that was online.
   const accountId = server.ownerId?.toHexString() ?? null;
-  const mayConnect =
-    server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
   return check(deps, server, {
     byHand: false,
-    mayConnect,
+    // The probe interval limits the connections to a server that was online.
+    mayConnect: ({ status }, port) =>
+      status === 'online' ? undefined : mayConnectFor(deps, accountId, port),
     counts: (now) => now.probe.claim?.toString() === claim.toString(),
     signal,
   });
@@ -64,52 +66,42 @@ export async function checkServer(
   const address = queriedAddress(server);
   return check(deps, server, {
     byHand: true,
-    mayConnect: undefined,
+    mayConnect: () => undefined,
     counts: (now) => queriedAddress(now) === address,
     signal,
   });
 }
 
-function queriedAddress({ game, address, port, queryPort }: Server): string {
-  return JSON.stringify([game, address, port, queryPort ?? null]);
+function queriedAddress({ game, address, port, queryPort, second }: Server): string {
+  return JSON.stringify([game, address, port, queryPort ?? null, second?.address, second?.port]);
 }
 
-type CheckOptions = {
-  byHand: boolean;
+type CheckOptions = AskOptions & {
   /** Called with the server as it is when the result is recorded. */
   counts(server: Server): boolean;
-  signal: AbortSignal | undefined;
-  mayConnect: MayConnect | undefined;
 };
 
 async function check(deps: CheckDeps, server: WithId<Server>, options: CheckOptions): Promise<Checked> {
-  const { game, address, port, queryPort, probe: before } = server;
+  const { game, probe: before } = server;
   if (!game || !isProbed(game)) return { kind: 'no-game' };
   const startedAt = deps.clock.now();
-  const target = { game, host: address, port, queryPort: queryPort ?? null };
-  const probe = await queryTwice(deps.ask, target, options);
+  const { probe, each } = await askAddresses(deps.ask, { ...server, game }, options, startedAt);
   if (!probe.ok && probe.failure === 'stopped') return { kind: 'stopped' };
   if (!probe.ok && probe.failure === 'outgoing-limited') {
     await postpone(deps, server);
     return { kind: 'limited' };
   }
   const end = await judge(deps.canary, server, probe);
+  const isFailure = end === 'failed' || end === 'canary-failed';
+  const ends = each && (await endsOf(each, async () => (isFailure ? end === 'failed' : deps.canary.works())));
   // The failure of the canary may come from the shutdown.
   if (end === 'canary-failed' && options.signal?.aborted) return { kind: 'stopped' };
-  const after = await record(deps, server, { probe, end, startedAt }, options);
+  const after = await record(deps, server, { probe, end, ends, startedAt }, options);
   if (!after) return { kind: 'void' };
   if (probe.ok) await takeIcon(deps, after, probe.answer.icon);
   const wasOnline = before.failures === 0 && statusAt(server, startedAt) === 'online';
   if (probe.ok && !wasOnline) await testReturnedListener(deps, server._id);
-  return { kind: 'recorded', probe, end, server: after };
-}
-
-async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: CheckOptions): Promise<Probe> {
-  const probe = await ask(target, signal, mayConnect);
-  if (probe.ok || !RETRIED.has(probe.failure)) return probe;
-  const again = await ask(target, signal, mayConnect);
-  // A limit prevents the second query.
-  return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
+  return { kind: 'recorded', probe, each, end, server: after };
 }
 
 /** The server is due at most a minute later, when the limits of connections are reset. */
@@ -125,7 +117,7 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 }
 
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
-  if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
+  if (isNotAsked(probe)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
   // Not from the status: after a time without checks it is unknown, and an offline server must not be newly failing.
   const lastSeenOnline = !!succeededAt && !offlineSince;
@@ -134,7 +126,7 @@ async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Prom
   return (await canary.works()) ? 'failed' : 'canary-failed';
 }
 
-type CheckResult = { probe: Probe; end: Check['end']; startedAt: Date };
+type CheckResult = { probe: Probe; end: Check['end']; ends: AddressEnds | null; startedAt: Date };
 
 /**
  * One conditional update of the server, then the sample for the history. After a crash between the two the sample is
@@ -143,7 +135,7 @@ type CheckResult = { probe: Probe; end: Check['end']; startedAt: Date };
 async function record(
   deps: CheckDeps,
   server: WithId<Server>,
-  { probe, end, startedAt }: CheckResult,
+  { probe, end, ends, startedAt }: CheckResult,
   { byHand, counts }: CheckOptions,
 ): Promise<WithId<Server> | null> {
   const now = deps.clock.now();
@@ -156,6 +148,7 @@ async function record(
     const changes = {
       ...probeFields({ ...state, claim }),
       ...currentFields(probe, startedAt, now),
+      ...addressFields(before, ends, byHand, now),
       ...(probe.ok && probe.answer.onlinePlayers !== null
         ? {
             ...comparedPlayers(probe.answer.onlinePlayers, now),

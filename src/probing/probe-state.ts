@@ -1,5 +1,6 @@
 import type { StatusSample } from '../history/status-sample.ts';
 import { after, HOUR, SECOND } from '../platform/clock.ts';
+import type { CheckedState } from '../servers/checked-state.ts';
 import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import type { ProbeState } from '../servers/server.ts';
 
@@ -62,46 +63,114 @@ export function stateAfter(
   random = Math.random(),
 ): { state: ProbeState; sample: SampleOfCheck | null } {
   const seconds = check.byHand ? 0 : before.claimSeconds;
-  const checked = { ...(isStale(before, now) ? reset(before, now) : before), checkedAt: now };
+  // If the last check is long ago: the times may have been planned with a longer interval.
+  const soon = after(now, PROBE_INTERVAL_SECONDS * SECOND);
+  const known = isStale(before, now) ? { ...before, ...sooner(before, soon), ...FORGOTTEN } : before;
+  const checked = { ...known, ...checkedAfter(known, check, now, seconds) };
   switch (check.end) {
     case 'answered':
-      return afterAnswer(checked, check.latencyMs, seconds, now, random);
+      return afterAnswer(known, checked, seconds, now, random);
     case 'failed':
-      return afterFailure(checked, check.byHand, seconds, now);
+      return afterFailure(checked, seconds, now);
     case 'canary-failed':
-      return {
-        state: { ...checked, status: 'unknown' },
-        sample: { status: 'unknown', reason: 'canary', seconds },
-      };
+      return { state: checked, sample: { status: 'unknown', reason: 'canary', seconds } };
     case 'not-asked':
-      return { state: { ...checked, status: 'unknown' }, sample: null };
+      return { state: checked, sample: null };
   }
 }
 
-function isStale({ checkedAt, intervalSeconds }: ProbeState, now: Date): boolean {
+/**
+ * The same counting for one of two addresses. `intervalSeconds` is that of the whole server, which may be asked less
+ * often.
+ */
+export function addressStateAfter<S extends CheckedState>(
+  before: S,
+  check: Check,
+  now: Date,
+  { seconds, intervalSeconds }: { seconds: number; intervalSeconds: number },
+): S {
+  const longest = Math.max(before.intervalSeconds, intervalSeconds);
+  const isOld = isStale({ ...before, intervalSeconds: longest }, now);
+  const known = isOld ? { ...before, ...FORGOTTEN } : before;
+  return { ...known, ...checkedAfter(known, check, now, check.byHand ? 0 : seconds) };
+}
+
+/** False for an address that has been offline for long: it is asked as seldom as a server in that state. */
+export function isAddressDue({ intervalSeconds, checkedAt }: CheckedState, now: Date): boolean {
+  if (intervalSeconds <= PROBE_INTERVAL_SECONDS || !checkedAt) return true;
+  // As early as the jitter of a server allows.
+  return now >= after(checkedAt, intervalSeconds * (1 - JITTER) * SECOND);
+}
+
+function isStale({ checkedAt, intervalSeconds }: CheckedState, now: Date): boolean {
   return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_VALID * intervalSeconds * SECOND;
 }
 
-/** Earlier failures do not count with later ones, except in `failuresByHand`. */
-function reset(before: ProbeState, now: Date): ProbeState {
-  return {
-    ...before,
-    ...sooner(before, after(now, PROBE_INTERVAL_SECONDS * SECOND)),
-    status: 'unknown',
-    failures: 0,
-    failingSince: null,
-    intervalSeconds: PROBE_INTERVAL_SECONDS,
-  };
-}
+/** After a time without checks. Earlier failures do not count with later ones, except in `failuresByHand`. */
+const FORGOTTEN = {
+  status: 'unknown',
+  failures: 0,
+  failingSince: null,
+  intervalSeconds: PROBE_INTERVAL_SECONDS,
+} as const satisfies Partial<CheckedState>;
 
-/** Not later than `at`: the times were planned with a longer interval. */
+/** Not later than `at`. */
 function sooner({ nextAt, scheduledAt }: ProbeState, at: Date): Pick<ProbeState, 'nextAt' | 'scheduledAt'> {
   return { nextAt: at < nextAt ? at : nextAt, scheduledAt: at < scheduledAt ? at : scheduledAt };
 }
 
+/** `seconds`: 0 for a check that is not scheduled. */
+function checkedAfter(before: CheckedState, check: Check, now: Date, seconds: number): Partial<CheckedState> {
+  switch (check.end) {
+    case 'answered':
+      return {
+        checkedAt: now,
+        status: 'online',
+        latencyMs: check.latencyMs,
+        succeededAt: now,
+        failures: 0,
+        failuresByHand: 0,
+        failingSince: null,
+        offlineSince: null,
+        intervalSeconds: PROBE_INTERVAL_SECONDS,
+      };
+    case 'failed':
+      return { checkedAt: now, ...failedOnceMore(before, check.byHand, now, seconds) };
+    default:
+      return { checkedAt: now, status: 'unknown' };
+  }
+}
+
+function failedOnceMore(
+  before: CheckedState,
+  byHand: boolean,
+  now: Date,
+  seconds: number,
+): Partial<CheckedState> {
+  const failures = before.failures + 1;
+  const failuresByHand = before.failuresByHand + (byHand ? 1 : 0);
+  const failingSince = before.failingSince ?? now;
+  const failingMs = now.getTime() - failingSince.getTime();
+  if (!isOffline(failures, failuresByHand, failingMs)) return { failures, failuresByHand, failingSince };
+  const isLong = seconds > 0 && failingMs >= LONG_OFFLINE_MS;
+  return {
+    failures,
+    failuresByHand,
+    failingSince,
+    status: 'offline',
+    offlineSince: before.offlineSince ?? now,
+    ...(isLong ? { intervalSeconds: Math.min(LONGEST_INTERVAL_SECONDS, 2 * before.intervalSeconds) } : {}),
+  };
+}
+
+function isOffline(failures: number, failuresByHand: number, failingMs: number): boolean {
+  const confirmed = failures >= FAILURES_TO_OFFLINE && failingMs >= QUICK_RETRY_MS;
+  return confirmed || failuresByHand >= FAILURES_TO_OFFLINE;
+}
+
 function afterAnswer(
   before: ProbeState,
-  latencyMs: number,
+  checked: ProbeState,
   seconds: number,
   now: Date,
   random: number,
@@ -112,53 +181,31 @@ function afterAnswer(
   const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
   // The next scheduled probe is now earlier: the sample covers at most the time until then.
   const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
-  const state: ProbeState = {
-    ...before,
-    ...plan,
-    status: 'online',
-    latencyMs,
-    succeededAt: now,
-    failures: 0,
-    failuresByHand: 0,
-    failingSince: null,
-    offlineSince: null,
-    intervalSeconds: interval,
-    urgent: false,
-  };
+  const state: ProbeState = { ...checked, ...plan, urgent: false };
   // A planned quick retry is not needed.
   if (state.nextAt < state.scheduledAt) state.nextAt = state.scheduledAt;
   return { state, sample: { status: 'online', seconds: plan ? Math.min(seconds, shorter) : seconds } };
 }
 
 function afterFailure(
-  before: ProbeState,
-  byHand: boolean,
+  checked: ProbeState,
   seconds: number,
   now: Date,
 ): { state: ProbeState; sample: SampleOfCheck } {
-  const failures = before.failures + 1;
-  const failuresByHand = before.failuresByHand + (byHand ? 1 : 0);
-  const failingSince = before.failingSince ?? now;
-  const failingMs = now.getTime() - failingSince.getTime();
-  const confirmed = failures >= FAILURES_TO_OFFLINE && failingMs >= QUICK_RETRY_MS;
-  const offline = confirmed || failuresByHand >= FAILURES_TO_OFFLINE;
-  const state: ProbeState = { ...before, failures, failuresByHand, failingSince };
-  if (offline) {
-    state.status = 'offline';
-    state.offlineSince = before.offlineSince ?? now;
-  }
-  if (offline && seconds > 0 && failingMs >= LONG_OFFLINE_MS) {
-    state.intervalSeconds = Math.min(LONGEST_INTERVAL_SECONDS, 2 * before.intervalSeconds);
-  }
-  if (failures === 1) {
+  const state = { ...checked };
+  if (state.failures === 1) {
     const retryAt = after(now, QUICK_RETRY_MS);
     if (retryAt < state.nextAt) {
       state.nextAt = retryAt;
       state.urgent = true;
     }
   }
+  const { failures, failuresByHand, failingSince } = state;
+  const failingMs = failingSince ? now.getTime() - failingSince.getTime() : 0;
   return {
     state,
-    sample: offline ? { status: 'offline', seconds } : { status: 'unknown', reason: 'unconfirmed', seconds },
+    sample: isOffline(failures, failuresByHand, failingMs)
+      ? { status: 'offline', seconds }
+      : { status: 'unknown', reason: 'unconfirmed', seconds },
   };
 }

@@ -6,7 +6,7 @@ import { withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
 
 /** Of a status report (schema of `POST …/status`). */
-const MOST_PLAYERS = 2_147_483_647;
+export const MOST_PLAYERS = 2_147_483_647;
 const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;
 

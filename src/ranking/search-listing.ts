@@ -1,4 +1,4 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { Document, ObjectId, WithId } from 'mongodb';
 import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
@@ -55,21 +55,37 @@ type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
 /** If there are none: those at the host with another port. At most one page, by rank. */
 async function searchByAddress(deps: RankingDeps, { host, port }: SearchedAddress, filters: Filters) {
   const now = deps.clock.now();
-  const at = (place: { port?: number }) =>
-    deps.servers
-      .find({ address: host, ...place, ...RANKED })
-      .sort({ port: 1 })
-      .limit(COMPARED_ADDRESSES)
-      .project<AtAddress>({ port: 1, rankPosition: 1, ...FILTERED })
-      .toArray();
-  const exact = port === undefined ? [] : await at({ port });
-  const there = exact.length > 0 ? exact : await at({});
-  const ranked = there
+  const at = (place?: number) => deps.servers.aggregate<AtAddress>(atAddress(host, place)).toArray();
+  const exact = port === undefined ? [] : await at(port);
+  const there = exact.length > 0 ? exact : await at();
+  const ranked = onlyOnce(there)
     .filter((server) => isListed(server, deps.config, now) && passes(server, filters, now))
     .toSorted((a, b) => pausedLast(a, b, now) || a.rankPosition - b.rankPosition)
     .slice(0, ROWS)
     .map(({ _id }) => _id);
   return listedRows(deps, ranked);
+}
+
+/** A server may have the host in both addresses. */
+function onlyOnce(servers: AtAddress[]): AtAddress[] {
+  return [...new Map(servers.map((server) => [server._id.toHexString(), server])).values()];
+}
+
+/** As a first or a second address. One query, of which each part reads a range of an index. */
+function atAddress(host: string, port?: number): Document[] {
+  const isThere = (address: string, ofPort: string) => ({
+    [address]: host,
+    ...(port === undefined ? {} : { [ofPort]: port }),
+    ...RANKED,
+  });
+  const part = (address: string, ofPort: string) => [
+    { $match: isThere(address, ofPort) },
+    { $sort: { [ofPort]: 1 } },
+    { $limit: COMPARED_ADDRESSES },
+    { $project: { port: 1, rankPosition: 1, ...FILTERED } },
+  ];
+  const second = part('second.address', 'second.port');
+  return [...part('address', 'port'), { $unionWith: { coll: 'servers', pipeline: second } }];
 }
 
 /** Four queries: the lists of the terms, the candidates, and two for the rows. */

@@ -6,20 +6,23 @@ import { foldName, hash32, withoutALetter, wordSimilarity } from './name-terms.t
 /** The projection for `textsOf`. */
 export const SEARCHED = {
   address: 1,
+  'second.address': 1,
   'current.motd': 1,
   'profile.tags': 1,
   'profile.shortText': 1,
   'profile.description': 1,
 } as const;
 export type Searched = Pick<Server, 'address'> & {
+  second?: Pick<NonNullable<Server['second']>, 'address'> | null | undefined;
   current: Pick<Server['current'], 'motd'>;
   profile?: Pick<ProfileTexts, 'tags' | 'shortText' | 'description'> | null | undefined;
 };
 
 /** Besides the name; the most important first, because only the first words count. */
-export function textsOf({ address, current, profile }: Searched): string {
+export function textsOf({ address, second, current, profile }: Searched): string {
   const { tags = [], shortText = '', description = '' } = profile ?? {};
-  return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
+  const other = second && second.address !== address ? [second.address] : [];
+  return [address, ...other, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
 }
 
 /** In code units. Longer texts are cut. */

@@ -5,26 +5,29 @@ import { defineMessage, t } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { isDuplicateKey, retryOnDuplicateKey } from '../platform/mongo.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import type { ServersDeps } from './deps.ts';
-import { findAddressOwner, type ServerAddress } from './listed-addresses.ts';
-import type { Server } from './server.ts';
+import {
+  type AddressOwner,
+  findAddressOwner,
+  findSecondOwner,
+  type ServerAddress,
+} from './listed-addresses.ts';
+import { secondAddressOf, secondSettings } from './second-address.ts';
 import type { ServerDraft } from './server-draft.ts';
-import { newServer, serverSettings } from './server-settings.ts';
+import { newServer } from './server-settings.ts';
 
 export const MOST_DRAFTS = 10;
 
 const draftSettings = newServer.omit({ isPremium: true });
 export type DraftSettings = z.input<typeof draftSettings>;
 
-const addressSettings = serverSettings.pick({ address: true, port: true });
-
 /** Only characters that look different from each other in the fonts of games. */
 const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const CODE_LENGTH = 10;
 
 /** `tp-` and 49 random bits. The code is short, so that it fits into the message of a game server. */
-function makeOwnershipCode(): string {
+export function makeOwnershipCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
 
@@ -42,16 +45,22 @@ export class TooManyDraftsError extends AppError {}
 export const TAKEN = defineMessage(
   'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.',
 );
-export const MOVE_TAKEN = defineMessage(
-  'Another server is listed there. If it is yours, ask the operator of this listing.',
-);
 
-/** @throws {InvalidDocumentError} for `address`, if a server with an owner is listed there */
-async function requireFree(deps: ServersDeps, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
-  const { kind } = await findAddressOwner(deps, wanted, ownerId);
+/** @throws {InvalidDocumentError} if a server with an owner is listed at an address, or any other at the second one */
+async function requireFree(
+  deps: ServersDeps,
+  { second, ...first }: ServerAddress & { second: ServerAddress | null },
+  ownerId: ObjectId,
+): Promise<void> {
+  const owner = await findAddressOwner(deps, first, ownerId);
+  refuseTaken('address', owner.kind);
+  if (second) refuseTaken('secondAddress', await findSecondOwner(deps, second, owner, ownerId));
+}
+
+function refuseTaken(field: string, kind: AddressOwner['kind']): void {
   if (kind === 'own')
-    throw new InvalidDocumentError({ address: t('You have listed this address and port already.') });
-  if (kind === 'other') throw new InvalidDocumentError({ address: t(TAKEN) });
+    throw new InvalidDocumentError({ [field]: t('You have listed this address and port already.') });
+  if (kind === 'other') throw new InvalidDocumentError({ [field]: t(TAKEN) });
 }
 
 /**
@@ -67,9 +76,10 @@ export async function saveDraft(
   input: DraftSettings,
   draftId?: ObjectId,
 ): Promise<WithId<ServerDraft> | null> {
-  const settings = parseInput(draftSettings, input);
-  await requireFree(deps, settings, ownerId);
+  const parsed = parseInput(draftSettings, input);
+  const settings = { ...parsed, ...secondSettings(parsed) };
   const { address, port } = settings;
+  await requireFree(deps, { address, port, second: secondAddressOf(settings) }, ownerId);
   const target = draftId ? { _id: draftId } : { address, port };
   const changed = await deps.serverDrafts
     .findOneAndUpdate(
@@ -131,58 +141,4 @@ export function findDraft({ serverDrafts }: ServersDeps, ownerId: ObjectId, draf
 export async function discardDraft({ serverDrafts }: ServersDeps, ownerId: ObjectId, draftId: ObjectId) {
   const { deletedCount } = await serverDrafts.deleteOne({ _id: draftId, ownerId, slot: { $gte: 0 } });
   return deletedCount === 1;
-}
-
-/**
- * Stores a new address until `ownerId` proves that it is theirs; it replaces an earlier unproven one. Without the
- * proof, a user could move their own server to another user's address.
- *
- * @throws {InvalidDocumentError} with one sentence for each wrong field
- */
-export async function saveMove(
-  deps: ServersDeps,
-  server: WithId<Server>,
-  input: z.input<typeof addressSettings>,
-  ownerId: ObjectId,
-): Promise<WithId<ServerDraft>> {
-  const { serverDrafts, clock } = deps;
-  const wanted = parseInput(addressSettings, input);
-  if (wanted.address === server.address && wanted.port === server.port)
-    throw new InvalidDocumentError({ address: t('This is where the server is already.') });
-  const addressOwner = await findAddressOwner(deps, wanted, ownerId);
-  if (addressOwner.kind === 'own')
-    throw new InvalidDocumentError({ address: t('Another server of yours is listed there.') });
-  if (addressOwner.kind !== 'nobody') throw new InvalidDocumentError({ address: t(MOVE_TAKEN) });
-  const { name, game, queryPort, countryCode } = server;
-  const move = await checked<ServerDraft>(serverDrafts, {
-    _id: new ObjectId(),
-    ownerId,
-    serverId: server._id,
-    name,
-    game: game ?? null,
-    queryPort: queryPort ?? null,
-    countryCode: countryCode ?? null,
-    ...wanted,
-    code: makeOwnershipCode(),
-    createdAt: clock.now(),
-    check: null,
-  });
-  const { _id, ...rest } = move;
-  const saved = await retryOnDuplicateKey(() =>
-    serverDrafts.findOneAndUpdate(
-      { serverId: server._id },
-      { $set: rest, $setOnInsert: { _id } },
-      { upsert: true, returnDocument: 'after' },
-    ),
-  );
-  return saved ?? move;
-}
-
-/** Null when no new address waits for its proof. */
-export function findMove({ serverDrafts }: ServersDeps, serverId: ObjectId) {
-  return serverDrafts.findOne({ serverId });
-}
-
-export async function discardMove({ serverDrafts }: ServersDeps, serverId: ObjectId): Promise<void> {
-  await serverDrafts.deleteOne({ serverId });
 }

@@ -1,12 +1,23 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
+import { otherEdition } from '../games/editions.ts';
 import { isProbed } from '../games/games.ts';
+import { t } from '../language/t.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, SECOND } from '../platform/clock.ts';
+import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
+import type { AddressState, CheckedState } from './checked-state.ts';
 import type { ServersDeps } from './deps.ts';
 import { NEVER_PROBED } from './listing-pause.ts';
 import { requestRanks } from './request-ranks.ts';
+import {
+  newSecond,
+  type SecondSettings,
+  secondSettings,
+  secondSettingsOf,
+  stateOfOnly,
+} from './second-address.ts';
 import type { ProbeState, Server } from './server.ts';
 import {
   type NewServer,
@@ -22,23 +33,31 @@ import { isId } from './slug.ts';
 export const PROBE_INTERVAL_SECONDS = 300;
 
 const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
+const SECOND_SETTINGS = ['secondAddress', 'secondPort'] as const;
 
 /** Servers without a game are not in the `due_probes` index. */
 function firstProbeAt(game: string | null | undefined, now: Date): Date {
   return game && !isProbed(game) ? NEVER_PROBED : now;
 }
 
+/** Of what no check has reached. */
+const UNCHECKED = {
+  status: 'unknown',
+  latencyMs: null,
+  checkedAt: null,
+  succeededAt: null,
+  failures: 0,
+  failuresByHand: 0,
+  failingSince: null,
+  offlineSince: null,
+  intervalSeconds: PROBE_INTERVAL_SECONDS,
+} as const satisfies CheckedState;
+
+export const UNCHECKED_ADDRESS: AddressState = { ...UNCHECKED, onlinePlayers: null };
+
 export function newProbeState(now: Date, game?: string | null): ProbeState {
   return {
-    status: 'unknown',
-    latencyMs: null,
-    checkedAt: null,
-    succeededAt: null,
-    failures: 0,
-    failuresByHand: 0,
-    failingSince: null,
-    offlineSince: null,
-    intervalSeconds: PROBE_INTERVAL_SECONDS,
+    ...UNCHECKED,
     nextAt: firstProbeAt(game, now),
     urgent: true,
     scheduledAt: now,
@@ -56,7 +75,7 @@ export function newProbeState(now: Date, game?: string | null): ProbeState {
  */
 export async function addServer(deps: ServersDeps, input: NewServer, by: string) {
   const { servers, clock } = deps;
-  const settings = parseInput(newServer, input);
+  const settings = newSettings(input);
   const _id = new ObjectId();
   const now = clock.now();
   const server = newListing({ _id, settings, now, listedAt: now, rankPosition: await nextRank(servers) });
@@ -69,16 +88,28 @@ export async function addServer(deps: ServersDeps, input: NewServer, by: string)
   return { serverId, slug };
 }
 
+/** @throws {InvalidDocumentError} with one sentence for each wrong field */
+export function newSettings(input: NewServer): ServerSettings {
+  const settings = parseInput(newServer, input);
+  return { ...settings, ...secondSettings(settings) };
+}
+
 export async function nextRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
 
-type Listing = Pick<Server, '_id' | 'listedAt' | 'rankPosition'> & { settings: ServerSettings; now: Date };
+type Listing = Pick<Server, '_id' | 'listedAt' | 'rankPosition'> & {
+  settings: Omit<ServerSettings, keyof SecondSettings> & Partial<SecondSettings>;
+  now: Date;
+};
 
 export function newListing({ settings, now, ...listing }: Listing): Omit<Server, 'slug' | 'slugs'> {
+  const { secondAddress = null, secondPort = null, ...others } = settings;
+  const second = newSecond({ secondAddress, secondPort }, UNCHECKED_ADDRESS, UNCHECKED_ADDRESS);
   return {
     ...listing,
-    ...settings,
+    ...others,
+    ...(second ? { second } : {}),
     changedAt: now,
     removedAt: null,
     ranked: null,
@@ -103,7 +134,7 @@ export function newListing({ settings, now, ...listing }: Listing): Omit<Server,
 }
 
 /** The lists of the ranking depend on these settings. */
-const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
+const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address', 'secondAddress'] as const;
 
 /**
  * A new name usually gives a new slug (see `slugForName`). If a probe setting changes, the result of a running probe is
@@ -121,7 +152,7 @@ export async function editServer(
   for (;;) {
     const existing = await servers.findOne({ _id: serverId, removedAt: null });
     if (!existing) return null;
-    const settings = changed(existing, wanted);
+    const settings = changed(existing, withSecond(existing, wanted));
     const edited = await applyChanges(servers, existing, settings, clock.now());
     // Another request has renamed the server, or another server has taken the slug.
     if (!edited) continue;
@@ -138,6 +169,21 @@ export function resetsProbe(existing: WithId<Server>, changes: ServerChanges): b
   return success && PROBE_SETTINGS.some((key) => key in changed(existing, data));
 }
 
+/** @throws {InvalidDocumentError} if the game and the second address do not fit */
+function withSecond(existing: WithId<Server>, wanted: Partial<ServerSettings>): Partial<ServerSettings> {
+  const isOfSecond = SECOND_SETTINGS.some((key) => key in wanted);
+  if (!isOfSecond && !('game' in wanted && existing.second)) return wanted;
+  if (!isOfSecond && !otherEdition(wanted.game))
+    throw new InvalidDocumentError({
+      game: t('Remove the second address first: only servers of Minecraft have one.'),
+    });
+  const { game = null } = { ...existing, ...wanted };
+  // Without its address, the port of the second address goes too.
+  const isRemoval = wanted.secondAddress === null;
+  const settings = { ...secondSettingsOf(existing), ...wanted, ...(isRemoval ? { secondPort: null } : {}) };
+  return { ...wanted, ...secondSettings({ ...settings, game }) };
+}
+
 /** Null if the server was renamed or removed meanwhile, or its new slug is taken. */
 async function applyChanges(
   servers: Collection<Server>,
@@ -148,10 +194,7 @@ async function applyChanges(
   if (Object.keys(settings).length === 0) return existing;
   const { _id, name, slug: before } = existing;
   const slug = settings.name === undefined ? before : await slugForName(servers, existing, settings.name);
-  const fields = { ...settings, changedAt: now };
-  const update = PROBE_SETTINGS.some((key) => key in settings)
-    ? withProbeReset(fields, 'game' in settings ? settings.game : existing.game, now)
-    : { $set: fields };
+  const update = updateFor(existing, settings, now);
   const slugs = { $each: [before, slug] };
   const renaming = { ...update, $set: { ...update.$set, slug }, $addToSet: { slugs } };
   try {
@@ -168,8 +211,45 @@ async function applyChanges(
 
 /** A setting with the same value must not reset the probe state. */
 function changed(existing: WithId<Server>, settings: Partial<ServerSettings>): Partial<ServerSettings> {
+  const before = { ...existing, ...secondSettingsOf(existing) };
   const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
-  return Object.fromEntries(entries.filter(([key, value]) => (existing[key] ?? null) !== value));
+  return Object.fromEntries(entries.filter(([key, value]) => (before[key] ?? null) !== value));
+}
+
+function updateFor(
+  existing: WithId<Server>,
+  { secondAddress, secondPort, ...settings }: Partial<ServerSettings>,
+  now: Date,
+): UpdateFilter<Server> {
+  const fields = { ...settings, changedAt: now };
+  const resets = PROBE_SETTINGS.some((key) => key in settings);
+  const update: UpdateFilter<Server> = resets
+    ? withProbeReset(fields, 'game' in settings ? settings.game : existing.game, now)
+    : { $set: fields };
+  const present = secondSettingsOf(existing);
+  const changesSecond = secondAddress !== undefined || secondPort !== undefined;
+  if (!changesSecond) {
+    // The editions change places with the game.
+    if (resets && existing.second)
+      Object.assign(update.$set ?? {}, { 'second.firstState': UNCHECKED_ADDRESS });
+    if (settings.game && existing.second)
+      Object.assign(update.$set ?? {}, { 'second.state': UNCHECKED_ADDRESS });
+    return update;
+  }
+  const wanted = {
+    secondAddress: secondAddress === undefined ? present.secondAddress : secondAddress,
+    secondPort: secondPort === undefined ? present.secondPort : secondPort,
+  };
+  const before = existing.second?.firstState ?? stateOfOnly(existing);
+  const second = newSecond(wanted, resets ? UNCHECKED_ADDRESS : before, UNCHECKED_ADDRESS);
+  // Both addresses are asked at once. What is known of the server stays until then.
+  const soon = resets ? {} : { 'probe.nextAt': now, 'probe.urgent': true, 'probe.claim': null };
+  return {
+    ...update,
+    $set: { ...update.$set, ...soon, ...(second ? { second } : {}) },
+    ...(second ? {} : { $unset: { second: '' } }),
+    ...(resets ? {} : { $inc: { 'probe.revision': 1 } }),
+  };
 }
 
 function withProbeReset(

@@ -39,6 +39,13 @@ export async function searchServers(deps: ServersDeps, text: string, { limit }: 
       .sort({ address: 1, _id: 1 })
       .limit(limit)
       .toArray(),
+    servers
+      .find({
+        'second.address': port ? host : beginsWith(wanted),
+        ...(port ? { 'second.port': Number(port) } : {}),
+      })
+      .limit(limit)
+      .toArray(),
   ]);
   const byId = new Map(found.flat().map((server) => [server._id.toHexString(), server]));
   return [...byId.values()].slice(0, limit);

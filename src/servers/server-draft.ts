@@ -4,8 +4,7 @@ import type { Nested } from '../platform/document.ts';
 import { OWNERSHIP_PROOF_METHODS } from './server.ts';
 
 /** The result of a check: a query of the server, and a lookup of its TXT records. */
-const checkDefinition = {
-  at: { type: Date, required: true },
+const addressCheck = {
   /** Whether the server answered. The figures below are from its answer. */
   reached: { type: Boolean, required: true },
   onlinePlayers: { type: Number, required: true },
@@ -24,6 +23,13 @@ const checkDefinition = {
   proof: { type: String, enum: [...OWNERSHIP_PROOF_METHODS, null], default: null },
 } as const;
 
+const checkDefinition = {
+  at: { type: Date, required: true },
+  ...addressCheck,
+  /** Of the second address, if the draft has one: both must be proven. */
+  second: { type: new Schema(addressCheck, { _id: false }) },
+} as const;
+
 const draftDefinition = {
   /** The id that a newly listed server gets. A move (a listed server's new address) has an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
@@ -32,9 +38,14 @@ const draftDefinition = {
   slot: { type: Number, min: 0 },
   /** For a move: the listed server. Absent for a new server. */
   serverId: { type: Schema.Types.ObjectId },
+  /** The same for a second address of a listed server: that server. `game` is then that of the address. */
+  secondOf: { type: Schema.Types.ObjectId },
   name: { type: String, required: true, maxlength: 200 },
   address: { type: String, required: true, maxlength: 253 },
   port: { type: Number, required: true, min: 1, max: 65_535 },
+  /** Both absent or null without a second address, and absent for a move. */
+  secondAddress: { type: String, default: null, maxlength: 253 },
+  secondPort: { type: Number, default: null, min: 1, max: 65_535 },
   queryPort: { type: Number, default: null },
   game: { type: String, default: null },
   countryCode: { type: String, default: null },
@@ -53,12 +64,14 @@ export const serverDraftSchema = new Schema(draftDefinition, { collection: 'serv
 const ofNew = { partialFilterExpression: { slot: { $exists: true } } };
 serverDraftSchema.index({ ownerId: 1, slot: 1 }, { unique: true, ...ofNew });
 serverDraftSchema.index({ ownerId: 1, address: 1, port: 1 }, { unique: true, ...ofNew });
-serverDraftSchema.index(
-  { serverId: 1 },
-  { unique: true, partialFilterExpression: { serverId: { $exists: true } } },
-);
+for (const field of ['serverId', 'secondOf'])
+  serverDraftSchema.index(
+    { [field]: 1 },
+    { unique: true, partialFilterExpression: { [field]: { $exists: true } } },
+  );
 serverDraftSchema.index({ createdAt: 1 }, { expireAfterSeconds: DRAFT_TTL_MS / SECOND });
 
+export type AddressCheck = Nested<typeof addressCheck>;
 export type DraftCheck = Nested<typeof checkDefinition>;
 export type ServerDraft = Omit<InferRawDocType<typeof draftDefinition>, 'check'> & {
   check?: DraftCheck | null;

@@ -34,6 +34,10 @@ export const serverSettings = z.object({
   address: hostSchema,
   port,
   queryPort: port.nullable(),
+  /** For players of the other edition of Minecraft; null: the server has one address. */
+  secondAddress: hostSchema.nullable(),
+  /** null: the usual port of that edition. */
+  secondPort: port.nullable(),
   game: game.nullable(),
   countryCode: z
     .string({ error: () => t('must be text') })
@@ -49,6 +53,8 @@ export type ServerSettings = z.output<typeof serverSettings>;
 
 export const newServer = serverSettings.extend({
   queryPort: serverSettings.shape.queryPort.default(null),
+  secondAddress: serverSettings.shape.secondAddress.default(null),
+  secondPort: serverSettings.shape.secondPort.default(null),
   game: serverSettings.shape.game.default(null),
   countryCode: serverSettings.shape.countryCode.default(null),
   isPremium: serverSettings.shape.isPremium.default(false),

@@ -1,12 +1,11 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 import { LONGEST_REASON } from '../platform/text.ts';
+import { addressState, probeState } from './checked-state.ts';
 import { listingPauseFields } from './listing-pause.ts';
 import { type Profile, profileSchema } from './profile.ts';
 
-/** `unknown` is not `offline` (design rule 7). */
-export const STATUSES = ['online', 'offline', 'unknown'] as const;
-export type ServerStatus = (typeof STATUSES)[number];
+export { type ProbeState, type ServerStatus, STATUSES } from './checked-state.ts';
 
 export const SOURCES = ['reports', 'probes'] as const;
 export type Source = (typeof SOURCES)[number];
@@ -24,38 +23,6 @@ const currentFigures = {
   reportedLatencyMs: { type: Number, default: null },
   /** A failed probe counts too. */
   checkedAt: { type: Date, default: null },
-} as const;
-
-const probeState = {
-  status: { type: String, enum: STATUSES, required: true },
-  latencyMs: { type: Number, default: null },
-  /** A failed probe counts too. */
-  checkedAt: { type: Date, default: null },
-  succeededAt: { type: Date, default: null },
-  /** Failed checks in a row that count towards `offline`, including checks by hand. */
-  failures: { type: Number, required: true },
-  /** Counted since the last answer or edit. */
-  failuresByHand: { type: Number, required: true },
-  failingSince: { type: Date, default: null },
-  /** Only an answer or an edit clears this; a period without checks does not. */
-  offlineSince: { type: Date, default: null },
-  /** Grows while a server is offline for long. */
-  intervalSeconds: { type: Number, required: true },
-  /** For a quick retry, or after an edit, this is before `scheduledAt`. */
-  nextAt: { type: Date, required: true },
-  /** The next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
-  urgent: { type: Boolean, required: true },
-  /** When the next scheduled probe is due. The sample of any other probe covers no time (see `planOfTake`). */
-  scheduledAt: { type: Date, required: true },
-  /** A new id for each take. Only the newest take may write a result. The name is that of version 0.1.0. */
-  claim: { type: Schema.Types.UUID, default: null },
-  /**
-   * The sample of the taken probe covers so many seconds, until the next scheduled probe; 0 for a probe between two
-   * scheduled ones.
-   */
-  claimSeconds: { type: Number, required: true },
-  /** Incremented by every take, recorded check and reset, so that writers do not overwrite each other's changes. */
-  revision: { type: Number, required: true },
 } as const;
 
 /** If the result of a write is unknown, `id` shows whether the report was stored. */
@@ -147,6 +114,17 @@ const unusualVotes = {
 export const MEMBER_ROLES = ['full', 'read'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
+/** Of the other edition of Minecraft (see games/editions.ts): what `probing/check-addresses.ts` asks too. */
+const secondAddress = {
+  address: { type: String, required: true, maxlength: 253 },
+  port: { type: Number, required: true, min: 1, max: 65_535 },
+  /** Absent when an operator set the address. */
+  proof: { type: new Schema(proofDefinition, { _id: false }) },
+  state: { type: new Schema(addressState, { _id: false }), required: true },
+  /** The state of the first address alone. */
+  firstState: { type: new Schema(addressState, { _id: false }), required: true },
+} as const;
+
 const memberDefinition = {
   userId: { type: Schema.Types.ObjectId, required: true },
   role: { type: String, enum: MEMBER_ROLES, required: true },
@@ -175,6 +153,8 @@ const serverDefinition = {
   port: { type: Number, required: true, min: 1, max: 65_535 },
   queryPort: { type: Number, default: null, min: 1, max: 65_535 },
   game: { type: String, default: null, maxlength: 50 },
+  /** Absent if the server has one address. */
+  second: { type: new Schema(secondAddress, nested) },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
   /** Absent while nobody owns the server, as after an operator listed or imported it. */
@@ -285,6 +265,10 @@ serverSchema.index(
   { partialFilterExpression: { 'profile.tags': { $exists: true } } },
 );
 // Partial indexes, because few servers have these fields.
+serverSchema.index(
+  { 'second.address': 1, 'second.port': 1 },
+  { partialFilterExpression: { 'second.address': { $exists: true } } },
+);
 for (const [field, order] of [
   ['ownerEmail', 1],
   ['members.userId', 1],
@@ -303,4 +287,4 @@ for (const [field, order] of [
 
 export type Server = Omit<InferRawDocType<typeof serverDefinition>, 'profile'> & { profile?: Profile };
 export type TransferUnderWay = Nested<typeof transferUnderWay>;
-export type ProbeState = Nested<typeof probeState>;
+export type SecondAddress = NonNullable<Server['second']>;

@@ -1,6 +1,5 @@
 import type { ObjectId, UpdateFilter } from 'mongodb';
 import { z } from 'zod';
-import { BEDROCK_PREFIX } from '../games/player-names.ts';
 import { t } from '../language/t.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
@@ -82,12 +81,11 @@ export async function setPlayerNames(
 ): Promise<void> {
   const { bedrockPrefix, ...boxes } = parseInput(namesSchema, given);
   const playerNames = Object.fromEntries(Object.entries(boxes).filter(([, isChecked]) => isChecked));
-  // Defaults are not stored.
-  const prefixIn = bedrockPrefix === BEDROCK_PREFIX ? '$unset' : '$set';
-  const namesIn = Object.keys(playerNames).length === 0 ? '$unset' : '$set';
-  const change = { $set: {}, $unset: {} };
-  Object.assign(change[prefixIn], { bedrockPrefix });
-  Object.assign(change[namesIn], { playerNames });
+  const hasNames = Object.keys(playerNames).length > 0;
+  // The default is stored too: without a prefix, the owner has not chosen (votes/identity/player-name.ts).
+  const change = hasNames
+    ? { $set: { bedrockPrefix, playerNames } }
+    : { $set: { bedrockPrefix }, $unset: { playerNames: '' as const } };
   const details = { bedrockPrefix, ...playerNames };
   await changeListed(deps, change, { by, action: 'server.bedrock-prefix', serverId, details });
 }

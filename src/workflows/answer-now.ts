@@ -6,6 +6,7 @@ import type { SubscriptionTest } from '../events/test-subscription.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { SendLetterResult } from '../mail/smtp.ts';
 import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
+import type { MovedAddress } from '../servers/moves.ts';
 import type { WorkflowsDeps } from './deps.ts';
 import type { PauseCheck } from './pause-listing.ts';
 import {
@@ -26,6 +27,7 @@ export type AnswerOf = {
   'check-draft': ProofAnswer;
   'check-move': ProofAnswer;
   'check-paused': PauseCheck;
+  'check-second': ProofAnswer;
   'test-listener': OwnerDiagnosis | { kind: 'unreadable' };
   'test-subscription': SubscriptionTest;
   'test-mail': MailTest;
@@ -89,11 +91,12 @@ export async function proveMoveNow(
   deps: WorkflowsDeps,
   prover: Prover,
   serverId: ObjectId,
+  moved: MovedAddress = 'first',
 ): Promise<ProofEnded> {
-  const known = await requestMoveProof(deps, prover, serverId);
+  const known = await requestMoveProof(deps, prover, serverId, moved);
   if (known) return known;
   const ids = { serverId: serverId.toHexString(), userId: prover._id.toHexString() };
-  return proofOf(await answerNow(deps, 'check-move', ids));
+  return proofOf(await answerNow(deps, moved === 'second' ? 'check-second' : 'check-move', ids));
 }
 
 function proofOf(ended: QuestionResult<ProofAnswer>): ProofEnded {

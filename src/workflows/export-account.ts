@@ -133,6 +133,7 @@ function serverRecord(server: WithId<Server>): object {
     port: server.port,
     query_port: server.queryPort ?? null,
     game: server.game ?? null,
+    ...(server.second ? { second_address: server.second.address, second_port: server.second.port } : {}),
     country_code: server.countryCode ?? null,
     how_to_vote: server.howToVote ?? null,
     profile: profileRecord(server.profile),
@@ -224,8 +225,11 @@ function membershipRecord(server: WithId<Server>, userId: ObjectId): object {
   return { server_id: server._id, server_name: server.name, role: roleOf(server, userId) };
 }
 
-function draftRecord({ name, address, port, game, createdAt }: ServerDraft): object {
-  return { name, address, port, game: game ?? null, created_at: createdAt };
+function draftRecord({ name, address, port, game, createdAt, ...draft }: ServerDraft): object {
+  const second = draft.secondAddress
+    ? { second_address: draft.secondAddress, second_port: draft.secondPort }
+    : {};
+  return { name, address, port, game: game ?? null, ...second, created_at: createdAt };
 }
 
 function reviewRecord(review: WithId<Review>): object {

@@ -1,18 +1,14 @@
-import { isIP } from 'node:net';
 import type { ObjectId, WithId } from 'mongodb';
-import { gameOf, isProbed, queryPorts } from '../games/games.ts';
+import { otherEdition } from '../games/editions.ts';
 import { SECOND } from '../platform/clock.ts';
-import { mayConnectFor } from '../platform/limits/outgoing-limit.ts';
-import type { Ask, Probe, Target } from '../probing/ask.ts';
-import { plainText } from '../probing/minecraft-text.ts';
-import { findMove, recordName, recordText } from '../servers/drafts.ts';
-import { findAddressOwner, withAddressLock } from '../servers/listed-addresses.ts';
-import { editServer, newListing, nextRank } from '../servers/listed-servers.ts';
+import { findAddressOwner, findSecondOwner, listedAt, withAddressLock } from '../servers/listed-addresses.ts';
+import { editServer, newListing, nextRank, UNCHECKED_ADDRESS } from '../servers/listed-servers.ts';
+import { findMove, type MovedAddress } from '../servers/moves.ts';
+import { newSecond, type SecondSettings, secondAddressOf, stateOfOnly } from '../servers/second-address.ts';
 import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
-import { txtRecords } from '../servers/txt-records.ts';
-import type { WorkflowsDeps } from './deps.ts';
+import { type CheckDraftDeps, checkDraft, provenBy } from './check-draft.ts';
 import {
   finishListing,
   hasTooManyServers,
@@ -21,7 +17,7 @@ import {
   resumeDraftProof,
 } from './request-proof.ts';
 
-export type ProveDeps = WorkflowsDeps & { ask: Ask };
+export type ProveDeps = CheckDraftDeps;
 
 /** The longest wait for another process that decides about the same address. */
 const DECIDE_MS = 10 * SECOND;
@@ -37,7 +33,7 @@ export async function proveDraft(deps: ProveDeps, prover: Prover, draftId: Objec
   if (known.kind !== 'unchecked') return known;
   const { draft } = known;
   const check = await checkDraft(deps, draft);
-  const { proof: method } = check;
+  const method = provenBy(check);
   return method ? listDraft(deps, { draft, check, method, by: prover.email }) : { kind: 'not-proven' };
 }
 
@@ -61,11 +57,14 @@ async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDr
       throwIfLost();
       if (addressOwner.kind === 'own') return { kind: 'listed', server: addressOwner.server };
       if (addressOwner.kind === 'other') return { kind: 'taken' };
+      const second = secondAddressOf(draft);
+      if (second && (await findSecondOwner(deps, second, addressOwner, draft.ownerId)) !== 'nobody')
+        return { kind: 'taken' };
       // If two drafts of an account are proven at the same time, the second may be over the limit.
       if (await hasTooManyServers(deps, draft.ownerId)) return { kind: 'too-many-servers' };
       const server =
         addressOwner.kind === 'ownerless'
-          ? await adoptServer(deps, addressOwner.server._id, draft.ownerId, ownershipProof)
+          ? await adoptServer(deps, addressOwner.server, { draft, check, ownershipProof })
           : await insertServer(deps, draft, check, ownershipProof);
       return server ? { kind: 'listed', server } : { kind: 'taken' };
     },
@@ -76,33 +75,56 @@ async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDr
   return { kind: 'listed', serverId: result.server._id };
 }
 
+type Adopted = {
+  draft: ServerDraft;
+  check: DraftCheck;
+  ownershipProof: NonNullable<Server['proof']>;
+};
+
+/** A second address that an operator set stays. */
 function adoptServer(
   { servers }: ProveDeps,
-  serverId: ObjectId,
-  ownerId: ObjectId,
-  ownershipProof: NonNullable<Server['proof']>,
+  server: WithId<Server>,
+  { draft, check, ownershipProof }: Adopted,
 ): Promise<WithId<Server> | null> {
+  const second = server.second
+    ? undefined
+    : newSecond(settingsOf(draft), stateOfOnly(server), UNCHECKED_ADDRESS, secondProof(check));
   return servers.findOneAndUpdate(
     // Matches only a server without an owner (absent or null): an operator may have assigned it meanwhile.
-    { _id: serverId, ownerId: null, removedAt: null } as never,
-    { $set: { ownerId, proof: ownershipProof }, $unset: { ownerEmail: '' } },
+    { _id: server._id, ownerId: null, removedAt: null } as never,
+    {
+      $set: { ownerId: draft.ownerId, proof: ownershipProof, ...(second ? { second } : {}) },
+      $unset: { ownerEmail: '' },
+    },
     { returnDocument: 'after' },
   );
 }
 
+function settingsOf({ secondAddress = null, secondPort = null }: ServerDraft): SecondSettings {
+  return { secondAddress, secondPort };
+}
+
+function secondProof({ at, second }: DraftCheck): Server['proof'] {
+  return second?.proof ? { method: second.proof, at } : undefined;
+}
+
 async function insertServer(
   { servers, clock }: ProveDeps,
-  { _id, ownerId, name, address, port, queryPort = null, game = null, countryCode = null }: ServerDraft,
+  draft: ServerDraft,
   check: DraftCheck,
   ownershipProof: NonNullable<Server['proof']>,
 ): Promise<WithId<Server> | null> {
   const now = clock.now();
+  const { _id, ownerId, name, address, port, queryPort = null, game = null, countryCode = null } = draft;
   const settings = { name, address, port, queryPort, game, countryCode, isPremium: false };
   const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await nextRank(servers) });
   const seen = seenFigures(check);
   const current = { ...listing.current, ...seen?.current };
+  const second = newSecond(settingsOf(draft), UNCHECKED_ADDRESS, UNCHECKED_ADDRESS, secondProof(check));
   const server = {
     ...listing,
+    ...(second ? { second } : {}),
     isUnseen: true,
     current,
     probe: { ...listing.probe, ...seen?.probe },
@@ -114,34 +136,49 @@ async function insertServer(
 }
 
 /** A repeated call after a crash completes the move. @throws `TimeoutError`, like `proveDraft` */
-export async function proveMove(deps: ProveDeps, prover: Prover, serverId: ObjectId): Promise<ProofResult> {
-  const move = await findMove(deps, serverId);
+export async function proveMove(
+  deps: ProveDeps,
+  prover: Prover,
+  serverId: ObjectId,
+  moved: MovedAddress = 'first',
+): Promise<ProofResult> {
+  const move = await findMove(deps, serverId, moved);
   if (!move) return { kind: 'not-found' };
   const check = await checkDraft(deps, move);
-  const { proof: method } = check;
+  const method = provenBy(check);
   if (!method) return { kind: 'not-proven' };
   const { address, port } = move;
+  const isSecond = moved === 'second';
+  const changes = isSecond ? { secondAddress: address, secondPort: port } : { address, port };
+  const place = isSecond ? { 'second.address': address, 'second.port': port } : { address, port };
   const result = await withAddressLock(
     deps,
     async ({ throwIfLost }): Promise<UnderLock> => {
-      const other = { address, port, removedAt: null, _id: { $ne: serverId } };
-      if (await deps.servers.findOne(other)) return { kind: 'taken' };
+      if (isSecond && !(await isOtherEdition(deps, serverId, move))) return { kind: 'not-found' };
+      if (await deps.servers.findOne(listedAt(move, serverId))) return { kind: 'taken' };
       // The move is gone if the user cancelled it, an operator transferred the server, or another call completed it.
       const isStillPlanned = await deps.serverDrafts.findOne({ _id: move._id, address, port });
       if (isStillPlanned) throwIfLost();
-      const moved = isStillPlanned
-        ? await editServer(deps, serverId, { address, port }, prover.email)
-        : await deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
-      return moved ? { kind: 'listed', server: moved } : { kind: 'not-found' };
+      const server = isStillPlanned
+        ? await editServer(deps, serverId, changes, prover.email)
+        : await deps.servers.findOne({ _id: serverId, ...place, removedAt: null });
+      return server ? { kind: 'listed', server } : { kind: 'not-found' };
     },
     AbortSignal.timeout(DECIDE_MS),
   );
   if (result.kind !== 'listed') return result;
   const ownershipProof = { method, at: deps.clock.now() };
-  await deps.servers.updateOne({ _id: serverId }, { $set: { proof: ownershipProof } });
-  await showSeen(deps, result.server, check);
+  const proof = isSecond ? { 'second.proof': ownershipProof } : { proof: ownershipProof };
+  await deps.servers.updateOne({ _id: serverId, ...place }, { $set: proof });
+  if (!isSecond) await showSeen(deps, result.server, check);
   await deps.serverDrafts.deleteOne({ _id: move._id, address, port });
   return { kind: 'listed', serverId };
+}
+
+/** False if the game of the server changed since the move was planned. */
+async function isOtherEdition({ servers }: ProveDeps, serverId: ObjectId, { game }: ServerDraft) {
+  const server = await servers.findOne({ _id: serverId, removedAt: null }, { projection: { game: 1 } });
+  return otherEdition(server?.game)?.id === game;
 }
 
 /** Unless a probe or a report has newer figures. */
@@ -189,81 +226,4 @@ function seenFigures({
     },
     probe: { status: 'online' as const, latencyMs, checkedAt: at, succeededAt: at },
   };
-}
-
-type DraftCheckDeps = WorkflowsDeps & { ask: Ask };
-
-/** If the server can be queried, it must answer: a TXT record alone does not list an unreachable server. */
-export async function checkDraft(
-  deps: DraftCheckDeps,
-  draft: WithId<ServerDraft>,
-): Promise<DraftCheck & { proof: 'message' | 'dns' | null }> {
-  const asked = await targetOf(deps, draft);
-  const [probe, dns] = await Promise.all([
-    asked
-      ? deps.ask(asked.target, undefined, mayConnectFor(deps, draft.ownerId.toHexString(), asked.target.port))
-      : null,
-    dnsOf(draft.address, draft.code),
-  ]);
-  const messageCounts = asked?.counts ?? false;
-  const shows = probe?.ok === true && showsCode(probe.answer.motd, draft.code);
-  const byMessage = messageCounts && shows;
-  const byDns = dns === 'found' && (asked === null || probe?.ok === true);
-  const seen: DraftCheck = { at: deps.clock.now(), dns, messageCounts, ...figuresOf(probe) };
-  const check = { ...seen, proof: byMessage ? ('message' as const) : byDns ? ('dns' as const) : null };
-  // Not stored if the draft was changed meanwhile.
-  const { _id, address, port, game = null, queryPort = null } = draft;
-  await deps.serverDrafts.updateOne({ _id, address, port, game, queryPort }, { $set: { check } });
-  return check;
-}
-
-/**
- * `counts`: whether a code in the server's message proves the ownership. On a query port that the owner chose it does
- * not, because another server of the same machine could answer there; on the game's usual ports, or one that an operator
- * set, it does. null when no game is known, or it cannot be queried.
- */
-async function targetOf(
-  deps: DraftCheckDeps,
-  draft: WithId<ServerDraft>,
-): Promise<{ target: Target; counts: boolean } | null> {
-  const listed = await listedOf(deps, draft);
-  const game = listed?.game ?? draft.game;
-  if (!game || !isProbed(game)) return null;
-  const queryPort = (listed?.game ? listed.queryPort : draft.queryPort) ?? null;
-  const target = { game, host: draft.address, port: draft.port, queryPort };
-  const usual = queryPorts({ ...target, queryPort: null }, gameOf(game));
-  const isOperators = !draft.serverId && Boolean(listed?.game);
-  return { target, counts: isOperators || queryPort === null || usual.includes(queryPort) };
-}
-
-/** The server that moves, or one without an owner at the same address. */
-async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
-  if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
-  const addressOwner = await findAddressOwner(deps, draft, draft.ownerId);
-  return addressOwner.kind === 'ownerless' ? addressOwner.server : null;
-}
-
-function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messageCounts' | 'proof'> {
-  if (probe?.ok) {
-    // A draft shows no icon; the server gets one with its first probe.
-    const { icon: _icon, onlinePlayers, maxPlayers, ...figures } = probe.answer;
-    const players = { onlinePlayers: onlinePlayers ?? 0, playersHidden: onlinePlayers === null };
-    return { reached: true, words: '', ...figures, ...players, maxPlayers: maxPlayers ?? 0 };
-  }
-  const words = probe?.message ?? '';
-  return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
-}
-
-/** Some plugins change case and colour codes. */
-function showsCode(motd: string, code: string): boolean {
-  return plainText(motd).toLowerCase().includes(code);
-}
-
-async function dnsOf(address: string, code: string): Promise<DraftCheck['dns']> {
-  if (isIP(address)) return 'no-name';
-  const answer = await txtRecords(recordName(address));
-  if (answer.kind === 'no-answer') return 'no-answer';
-  const texts = answer.records.map((record) => record.trim().toLowerCase());
-  if (texts.includes(recordText(code))) return 'found';
-  return texts.some((text) => text.startsWith('tallyport-verify=')) ? 'wrong' : 'none';
 }

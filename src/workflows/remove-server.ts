@@ -5,6 +5,7 @@ import { removeSubscriptions } from '../events/remove-subscriptions.ts';
 import { deleteGoal } from '../goals/change-goal.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { deleteDrawnPictures } from '../servers/drawn-pictures.ts';
+import { movesOf } from '../servers/moves.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
@@ -29,7 +30,7 @@ export async function removeServer(
   );
   if (!server) return null;
   deps.authentications.forget((one) => one.serverId.equals(serverId));
-  await deps.serverDrafts.deleteOne({ serverId });
+  await deps.serverDrafts.deleteMany(movesOf(serverId));
   await removeSubscriptions(deps, serverId, by);
   await retireLiveMessage(deps, serverId);
   await deleteGoal(deps, serverId);

@@ -2,9 +2,11 @@ import type { ObjectId, WithId } from 'mongodb';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { useCheckAllowance } from '../platform/limits/check-allowance.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
-import { findDraft, findMove } from '../servers/drafts.ts';
+import { findDraft } from '../servers/drafts.ts';
 import { findAddressOwner } from '../servers/listed-addresses.ts';
+import { findMove, type MovedAddress } from '../servers/moves.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
+import { secondSettingsOf } from '../servers/second-address.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
 import type { WorkflowsDeps } from './deps.ts';
@@ -25,8 +27,9 @@ export async function requestMoveProof(
   deps: WorkflowsDeps,
   prover: Prover,
   serverId: ObjectId,
+  moved: MovedAddress,
 ): Promise<ProofResult | CheckRefused | null> {
-  const move = await findMove(deps, serverId);
+  const move = await findMove(deps, serverId, moved);
   return move ? takeCheck(deps, prover) : { kind: 'not-found' };
 }
 
@@ -87,7 +90,7 @@ export async function finishListing(
   const { serverDrafts, producer } = deps;
   const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
   if (ownerId) await rejectOwnersReview(deps, { serverId, userId: ownerId });
-  const settings = { name, address, port, queryPort, game, countryCode, slug };
+  const settings = { name, address, port, queryPort, game, ...secondSettingsOf(server), countryCode, slug };
   const isNew = serverId.equals(draftId);
   await recordAuditOnce(deps, draftId, {
     by,

@@ -8,6 +8,7 @@ import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { storedEmail } from '../platform/email-address.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import { revokeTokens } from '../servers/api-tokens.ts';
+import { movesOf } from '../servers/moves.ts';
 import type { Server, TransferUnderWay } from '../servers/server.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
@@ -94,7 +95,7 @@ async function completeTransfer(
   const revoked = { serverId, createdAt: { $lte: at }, revokedAt: { $gte: at } };
   const revokedTokens = from ? await deps.apiTokens.countDocuments(revoked) : 0;
   // Cancels a pending move of the previous owner.
-  await deps.serverDrafts.deleteOne({ serverId, createdAt: { $lte: at } });
+  await deps.serverDrafts.deleteMany({ ...movesOf(serverId), createdAt: { $lte: at } });
   await removeSubscriptions(deps, serverId, by, at);
   await removeLiveMessage(deps, serverId, by, at);
   await rejectOwnersReview(deps, { serverId, userId: to._id });

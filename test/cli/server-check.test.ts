@@ -98,3 +98,36 @@ it('says how to set a game if a server has none', async () => {
     code: 'no-game',
   });
 });
+
+it('lists a server with two addresses, says what each answered, and removes the second one', async () => {
+  const java = await startGameServer();
+  const line = `server add --name Both --address 127.0.0.1 --port ${java.port} --game minecraft --second-address 127.0.0.1 --second-port 1024 --json`;
+  const slug = (await cli.run(line)).json.slug as string;
+  const { code, json } = await cli.run(`server check ${slug} --json`);
+  expect(code).toBe(0);
+  expect(json).toMatchObject({
+    status: 'online',
+    online_players: 3,
+    addresses: [
+      { address: '127.0.0.1', port: java.port, online_players: 3, error: null },
+      { address: '127.0.0.1', port: 1_024, online_players: null, error: expect.any(String) },
+    ],
+  });
+  const checked = await cli.run(`server check ${slug}`);
+  expect(checked.stdout).toMatch(/127\.0\.0\.1:\d+: 3 of 20\n127\.0\.0\.1:1024: /);
+  const shown = await cli.run(`server show ${slug}`);
+  expect(shown.stdout).toContain('127.0.0.1:1024 (bedrock): unknown; the first (java): online');
+  expect((await cli.run(`server list`)).stdout).toContain(`127.0.0.1:${java.port}, 127.0.0.1:1024`);
+
+  const edited = await cli.run(
+    `server edit ${slug} --second-address b.example.org --second-port 19133 --json`,
+  );
+  expect(edited.json).toMatchObject({ second_address: 'b.example.org', second_port: 19_133 });
+  const refused = await cli.run(`server edit ${slug} --game rust`);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining('Remove the second address first'),
+  ]);
+  const removed = await cli.run(`server edit ${slug} --second-address none --json`);
+  expect(removed.json).toMatchObject({ second_address: null, second_port: null });
+});

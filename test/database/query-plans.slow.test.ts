@@ -65,10 +65,11 @@ import { reviewersOf } from '../../src/reviews/reviewers.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { hasClaimKeys, issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
-import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
+import { findDraft, listDrafts } from '../../src/servers/drafts.ts';
 import { findAddressOwner } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { listNewServers } from '../../src/servers/moderate-server.ts';
+import { findMove } from '../../src/servers/moves.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeApiToken } from '../../src/servers/token-text.ts';
@@ -537,6 +538,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['the drafts of a user', () => listDrafts(tallyport.deps, nobody())],
   ['one draft', () => findDraft(tallyport.deps, nobody(), nobody())],
   ['where a server is to move to', () => findMove(tallyport.deps, busy.serverId)],
+  ['where its second address is to be', () => findMove(tallyport.deps, busy.serverId, 'second')],
   [
     'who has a place',
     () => findAddressOwner(tallyport.deps, { address: 'nowhere.example', port: 1_024 }, nobody()),

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openFakeServer } from '../../src/demo/open-fake-server.ts';
 import { SAMPLES, type Sample } from '../../src/demo/samples.ts';
 import { plainText } from '../../src/probing/minecraft-text.ts';
+import { haveSamePlayers } from '../../src/probing/same-players.ts';
 import { askHere, at } from '../probing/asking.ts';
 
 const probed = SAMPLES.filter(({ kind }) => kind === 'probed');
@@ -10,11 +11,25 @@ const games = [...new Set(probed.map(({ game }) => game))];
 
 async function open(sample: Sample, number: number) {
   const place = await openFakeServer(sample, number);
-  onTestFinished(() => place.fakeServer?.stop());
+  onTestFinished(async () => {
+    await place.fakeServer?.stop();
+    await place.geyser?.stop();
+  });
   return place;
 }
 
 describe('The fake server of a sample', () => {
+  it('of a server with Geyser answers players of both editions', async () => {
+    const sample = SAMPLES.find(({ hasGeyser }) => hasGeyser) as Sample;
+    const { address, port, secondAddress = '', secondPort = 0 } = await open(sample, 201);
+    const [java, bedrock] = await Promise.all([
+      askHere()({ game: 'minecraft', host: address, port, queryPort: null }),
+      askHere()({ game: 'mbe', host: secondAddress, port: secondPort, queryPort: null }),
+    ]);
+    expect([java, bedrock]).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(java.ok && bedrock.ok && haveSamePlayers(java, bedrock)).toBe(true);
+  });
+
   it.each(games)('of %s answers the same queries as a real server, at its listed address', async (game) => {
     const sample = probed.find((one) => one.game === game) as Sample;
     const { address, port, queryPort } = await open(sample, 200);

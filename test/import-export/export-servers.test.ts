@@ -46,7 +46,8 @@ const importInto = (to: AppDeps, text: string) => importText(() => serverImporte
 describe('exported servers', () => {
   it('can be imported into another listing with all that they say of themselves', async () => {
     await addTag(deps, { name: 'Sea' }, 'test');
-    const alpha = await add('Alpha', { game: 'minecraft', countryCode: 'DE', queryPort: 25_566 });
+    const second = { secondAddress: 'bedrock.example.org', secondPort: 19_133 };
+    const alpha = await add('Alpha', { game: 'minecraft', countryCode: 'DE', queryPort: 25_566, ...second });
     await add('Pals', { game: 'palworld' });
     const server = await findServer(deps, alpha);
     if (!server) throw new Error('not listed');
@@ -66,6 +67,7 @@ describe('exported servers', () => {
     expect(await exported(other)).toBe(text);
     const moved = await findServer(other, alpha);
     expect(moved?.profile).toEqual((await findServer(deps, alpha))?.profile);
+    expect(moved?.second).toMatchObject({ address: 'bedrock.example.org', port: 19_133 });
     expect(moved?.howToVote).toBe('Type /vote\nin the game');
     expect(await importInto(other, text)).toMatchObject({ imported: 0, alreadyThere: 2 });
   });
@@ -99,6 +101,8 @@ describe('a line is refused', () => {
     [{ profile: { tags: ['no-such-tag'] } }, 'no longer in the list of tags'],
     [{ profile: 'text' }, 'must be an object'],
     [{ profile: { tags: 'pvp' } }, 'must be an object'],
+    [{ game: 'rust', second_address: 'b.example.org' }, 'Only a server of Minecraft'],
+    [{ game: 'minecraft', second_port: 19_132 }, 'Enter the address for this port too'],
     [{ how_to_vote: 'x'.repeat(2_001) }, 'at most 2,000 characters'],
   ])('%j', async (more, reason) => {
     const line = { name: 'Alpha', address: 'play.example.org', connection_port: 25_565, ...more };

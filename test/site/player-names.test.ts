@@ -69,7 +69,7 @@ describe('the settings of a server', () => {
     expect((await serverNow())?.bedrockPrefix).toBe('');
     expect((await challengeFor('*Bob')).statusCode).toBe(400);
     await post('bedrock-prefix', { bedrockPrefix: '.' });
-    expect(await serverNow()).not.toHaveProperty('bedrockPrefix');
+    expect((await serverNow())?.bedrockPrefix).toBe('.');
   });
 
   test('take names of offline mode, and those of Bedrock Edition without a prefix or with spaces', async () => {

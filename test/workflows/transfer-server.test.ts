@@ -4,9 +4,9 @@ import { addSubscription } from '../../src/events/subscriptions.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
-import { findMove, saveMove } from '../../src/servers/drafts.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { inviteMember } from '../../src/servers/members.ts';
+import { findMove, saveMove } from '../../src/servers/moves.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { WEBHOOK_ADDRESS } from '../support/fake-discord.ts';
@@ -65,7 +65,7 @@ function dying(deps: AppDeps, collection: keyof AppDeps, method: string): AppDep
 
 const DEATHS = [
   ['apiTokens', 'updateMany'],
-  ['serverDrafts', 'deleteOne'],
+  ['serverDrafts', 'deleteMany'],
   ['subscriptions', 'findOneAndDelete'],
   ['reviews', 'findOne'],
   ['auditLog', 'insertOne'],

@@ -8,6 +8,7 @@ import {
   claimVote,
   getPlayerNames,
   getServerInfo,
+  getServerAddresses,
   getVoteGoal,
   listReviews,
   listTopVoters,
@@ -29,6 +30,7 @@ import type {
   VoteAccepted,
   VoteCheck,
   VoteClaim,
+  ServerAddresses,
   VoteGoal,
   VotePage,
 } from './generated/types.gen.ts';
@@ -158,6 +160,11 @@ export function createTallyport(options: TallyportOptions) {
     /** The server and its figures. */
     info(options: CallOptions = {}): Promise<ServerInfo> {
       return dataOf(getServerInfo, options);
+    },
+
+    /** Its address, or those of both editions of Minecraft, each with its status. */
+    addresses(options: CallOptions = {}): Promise<ServerAddresses> {
+      return dataOf(getServerAddresses, options);
     },
 
     /** The server's vote goal. Throws the code `no-goal` if it has none. */

@@ -7,6 +7,7 @@ import { putVotesFirst } from '../../http/requests.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
+import { addressesEndpoint } from './addresses.ts';
 import { requireToken } from './authentication.ts';
 import { claimEndpoints } from './claim.ts';
 import { doneEndpoint } from './deliveries-done.ts';
@@ -50,6 +51,7 @@ export async function apiV1(
   await api.register(doneEndpoint, { deps, metrics });
   await api.register(infoEndpoints, { deps });
   await api.register(goalEndpoint, { deps });
+  await api.register(addressesEndpoint, { deps });
   await api.register(reviewsEndpoint, { deps });
 }
 

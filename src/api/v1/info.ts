@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { NAME_KINDS, NAME_RULES, nameKindOf } from '../../games/player-names.ts';
+import { NAME_KINDS, NAME_RULES, nameKindOfServer } from '../../games/player-names.ts';
 import { REPORT_VALID_MS } from '../../history/current-status.ts';
 import { readServerInfo } from '../../history/server-info.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
@@ -120,6 +120,7 @@ const namedServers = serverLoader({
   game: 1,
   bedrockPrefix: 1,
   playerNames: 1,
+  'second.address': 1,
   provenIdOnly: 1,
   removedAt: 1,
 });
@@ -172,7 +173,7 @@ export const infoEndpoints: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (ap
         deps.batcher.load(namedServers, deps.servers, serverId),
       );
       if (!found || found.removedAt) throw new RefusedError(UNAUTHORIZED);
-      const kind = nameKindOf(found.game);
+      const kind = nameKindOfServer(found);
       const isJava = kind === 'minecraft';
       const options = nameOptionsOf(found);
       return {

@@ -9,6 +9,7 @@ import { SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import { pauseAt } from '../../servers/listing-pause.ts';
+import { secondOf } from '../../servers/second-address.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { EventsDeps } from '../deps.ts';
 import { type Embed, embedsMessage, literal, TONE_COLOURS } from '../discord/discord-embed.ts';
@@ -64,6 +65,7 @@ function shownOf(server: WithId<Server>, now: Date) {
     slug,
     isHidden: Boolean(hiddenAt),
     address: hostAndPort(server.address, server.port),
+    second: secondText(server),
     takesVotes: server.webVotes !== false && !pause,
     pausedUntil: pause ? (pause.until?.toISOString() ?? null) : undefined,
     pauseText: pause?.text ?? undefined,
@@ -73,6 +75,11 @@ function shownOf(server: WithId<Server>, now: Date) {
     playersAreHidden: playersHidden(current),
     rank: ranked ? rankPosition : null,
   };
+}
+
+function secondText(server: WithId<Server>): string | undefined {
+  const second = secondOf(server);
+  return second ? hostAndPort(second.address, second.port) : undefined;
 }
 
 function hashOf(content: unknown): string {
@@ -122,7 +129,12 @@ function embedFor(
     color: TONE_COLOURS[tone],
     fields: [
       ...field('Players', playersIn(shown), false),
-      ...field('Address', literal(shown.address, LONGEST_VALUE)),
+      ...field(
+        shown.second ? 'Addresses' : 'Address',
+        [shown.address, shown.second]
+          .flatMap((text) => (text ? [literal(text, LONGEST_VALUE)] : []))
+          .join('\n'),
+      ),
       ...field('Rank', shown.rank === null ? null : `#${numberText(shown.rank)}`),
       ...field('Vote goal', progress && goalText(progress), false),
     ],

@@ -40,6 +40,7 @@ import { bannerImage, description, iconImage, PART_TEXTS } from '../shared/profi
 import { protocolName } from '../shared/protocol-choices.ts';
 import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { addressesText } from '../shared/server-status.ts';
 import { type AdminParts, adminPage, adminPath, stateBadges } from './admin-frame.ts';
 import {
   actionsOf,
@@ -149,7 +150,7 @@ function serverFacts({ base, server, now }: ServerView, owner: User | null): Htm
   const earlier = slugsOf(server).filter((slug) => slug !== server.slug);
   return facts([
     ['Owner', ownerText(base, server, owner)],
-    ['Address', html`<span class="mono">${hostAndPort(server.address, server.port)}</span>`],
+    ['Address', addressesText(server)],
     ['Game', `${gameName(server.game) || 'none'}${isProbed(server.game) ? '' : ' (not probed)'}`],
     ['Slug', html`<span class="mono">${server.slug}</span>`],
     ['Earlier slugs', earlier.length > 0 && html`<span class="mono">${earlier.join(', ')}</span>`],

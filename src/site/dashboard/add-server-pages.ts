@@ -16,6 +16,7 @@ import {
   addressFields,
   gameFields,
   namingContact,
+  secondFields,
   serverForm,
   serverNameField,
   valuesOf,
@@ -76,6 +77,7 @@ function newServerPage(base: string, typed: Typed, draft?: string): Page {
       <form method="post" action="${base}/dashboard/servers/new" class="card stack">
         ${draft ? html`<input type="hidden" name="draft" value="${draft}" />` : ''}
         ${serverNameField(typed)} ${addressFields(typed)} ${gameFields(typed)}
+        ${secondFields(typed, null)}
         <button type="submit">${draft ? t('Save and check') : t('Check the server')}</button>
       </form>`,
   };

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
+import { editionOf, otherEdition } from '../../games/editions.ts';
 import { isProbed } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
 import { after } from '../../platform/clock.ts';
@@ -8,7 +9,13 @@ import { hostAndPort } from '../../platform/host-and-port.ts';
 import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { discardDraft, findDraft, recordName, recordText } from '../../servers/drafts.ts';
-import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
+import { secondAddressOf } from '../../servers/second-address.ts';
+import {
+  type AddressCheck,
+  DRAFT_TTL_MS,
+  type DraftCheck,
+  type ServerDraft,
+} from '../../servers/server-draft.ts';
 import { type ProofEnded, proveDraftNow } from '../../workflows/answer-now.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
@@ -23,6 +30,7 @@ import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card, confirmed, copyable, linkTo, notice } from '../shared/parts.ts';
+import { EDITION_NAMES } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
 /** `/dashboard/drafts/<id>`: a server that is not listed until its ownership is verified. */
@@ -99,13 +107,14 @@ export async function afterProving(
   proving: Promise<ProofEnded>,
   path: string,
   done = 'listed',
+  anchor = 'check',
 ): Promise<string | RefusedForm> {
   const proved = await proving;
   switch (proved.kind) {
     case 'listed':
       return `${site.base}/dashboard/servers/${proved.serverId.toHexString()}?done=${done}`;
     case 'not-proven':
-      return `${path}#check`;
+      return `${path}#${anchor}`;
     case 'taken':
       return refused(
         409,
@@ -133,39 +142,63 @@ export async function afterProving(
   }
 }
 
-type ProofPaths = { startCheck: string; editAddress: string };
+/** `id`: of the card with the result of the check. */
+type ProofPaths = { startCheck: string; editAddress: string; id?: string };
 
 export function ownershipProofCards(draft: ServerDraft, paths: ProofPaths, now: Date): Html {
   const { check } = draft;
   return html`${check ? checkCard(draft, check, paths, now) : ''}${proofCard(draft, paths)}`;
 }
 
+/** The draft as one of its second address alone; null if it has none. */
+function ofSecond(draft: ServerDraft): ServerDraft | null {
+  const second = secondAddressOf(draft);
+  const other = otherEdition(draft.game);
+  return second && other ? { ...draft, ...second, game: other.id } : null;
+}
+
 function checkCard(draft: ServerDraft, check: DraftCheck, paths: ProofPaths, now: Date): Html {
+  const second = ofSecond(draft);
+  const results =
+    second && check.second
+      ? html`${addressResult(draft, check, paths, true)}${addressResult(second, check.second, paths, true)}`
+      : addressResult(draft, check, paths);
+  return card({
+    id: paths.id ?? 'check',
+    title: t('Check result'),
+    actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`,
+    body: results,
+  });
+}
+
+function addressResult(draft: ServerDraft, check: AddressCheck, paths: ProofPaths, isNamed = false): Html {
   const message = (motd: string) => html`<div>
     <p class="soft small">${t('Message (MOTD) or name')}</p>
     <pre class="block" dir="auto">${plainText(motd)}</pre>
   </div>`;
-  return card({
-    id: 'check',
-    title: t('Check result'),
-    actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`,
-    body: html`${reached(draft, check, paths)}
+  const edition = isNamed && editionOf(draft.game);
+  return html`${edition ? html`<h3>${t(EDITION_NAMES[edition].name)}</h3>` : ''}${reached(draft, check, paths)}
       ${check.reached && check.motd ? message(check.motd) : ''}
       <ul class="plain">
         ${check.reached ? html`<li>${messageResult(draft, check)}</li>` : ''}
         <li>${dnsResult(draft, check)}</li>
-      </ul>`,
-  });
+      </ul>`;
 }
 
 function proofCard(draft: ServerDraft, { startCheck }: ProofPaths): Html {
   const { address, code } = draft;
+  const second = ofSecond(draft);
+  const hosts = [...new Set([address, ...(second ? [second.address] : [])])];
   const ways = [
     ...(isProbed(draft.game) ? [messageWay(code)] : []),
     // An IP address has no DNS record.
-    ...(isIP(address) === 0 ? [dnsWay(address, code)] : []),
+    ...hosts.filter((host) => isIP(host) === 0).map((host) => dnsWay(host, code)),
   ];
-  const what = ways.length > 1 ? t('Choose one of these ways, then check.') : t('Do this, then check.');
+  const what = second
+    ? t('Verify each of the two addresses by its own message or by a DNS record of its host, then check.')
+    : ways.length > 1
+      ? t('Choose one of these ways, then check.')
+      : t('Do this, then check.');
   const noWay = t(
     'We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.',
   );
@@ -179,7 +212,8 @@ function proofCard(draft: ServerDraft, { startCheck }: ProofPaths): Html {
   });
 }
 
-function reached({ game, address, port }: ServerDraft, check: DraftCheck, { editAddress }: ProofPaths): Html {
+function reached(draft: ServerDraft, check: AddressCheck, { editAddress }: ProofPaths): Html {
+  const { game, address, port } = draft;
   if (check.reached) {
     const { latencyMs, version } = check;
     const reply = t('Server reached: {players}, {latencyMs} ms', {
@@ -201,10 +235,18 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, { edit
           ),
     );
   }
-  const advice = t(
-    'The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.',
-    { a: linkTo(editAddress) },
-  );
+  const advice =
+    draft.secondOf || draft.secondAddress
+      ? t(
+          'Each address must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again.',
+          {
+            a: linkTo(editAddress),
+          },
+        )
+      : t(
+          'The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.',
+          { a: linkTo(editAddress) },
+        );
   return notice(
     'bad',
     html`<p>${t('We could not reach {address}.', { address: hostAndPort(address, port) })} ${check.words}</p>
@@ -212,7 +254,7 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, { edit
   );
 }
 
-function playersOf({ onlinePlayers, playersHidden, maxPlayers }: DraftCheck): string {
+function playersOf({ onlinePlayers, playersHidden, maxPlayers }: AddressCheck): string {
   if (playersHidden) return t('players hidden');
   if (maxPlayers === 0) return counted(onlinePlayers, 'player');
   return t('{online} of {most, plural, one {# player} other {# players}}', {
@@ -221,7 +263,7 @@ function playersOf({ onlinePlayers, playersHidden, maxPlayers }: DraftCheck): st
   });
 }
 
-function messageResult({ code }: ServerDraft, { motd, messageCounts }: DraftCheck): Content {
+function messageResult({ code }: ServerDraft, { motd, messageCounts }: AddressCheck): Content {
   if (!messageCounts) {
     return t(
       'We cannot accept its message: it comes from a query port that anyone on the same machine could have opened. Use the DNS record.',
@@ -232,7 +274,7 @@ function messageResult({ code }: ServerDraft, { motd, messageCounts }: DraftChec
     : t('Code not found in the message yet.');
 }
 
-function dnsResult({ address }: ServerDraft, { dns }: DraftCheck): Content {
+function dnsResult({ address }: ServerDraft, { dns }: AddressCheck): Content {
   switch (dns) {
     case 'found':
       return t('DNS record found.');

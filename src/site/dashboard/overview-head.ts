@@ -1,9 +1,11 @@
 import type { WithId } from 'mongodb';
 import { isProbed } from '../../games/games.ts';
+import { addressesOf } from '../../history/server-addresses.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import { isValid } from '../../servers/api-tokens.ts';
+import { secondOf } from '../../servers/second-address.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { deckCard, figureStrip } from '../shared/deck.ts';
@@ -15,7 +17,13 @@ import { copyable, facts, linkTo } from '../shared/parts.ts';
 import { playersFigure } from '../shared/server-figures.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import { serverAddress, statusBadge } from '../shared/server-status.ts';
+import {
+  addressesText,
+  EDITION_NAMES,
+  serverAddress,
+  stateBadge,
+  statusBadge,
+} from '../shared/server-status.ts';
 import type { Overview } from './overview-data.ts';
 import { rankText } from './server-cards.ts';
 import { needsOwner, type Remark, remarkList } from './server-remarks.ts';
@@ -29,8 +37,8 @@ export function overviewHead(base: string, server: WithId<Server>, seen: Seen): 
   const share = html`<a class="button quiet" href="#share">${icon('share-2')} ${t('Share')}</a>`;
   return html`<header class="prow card flush">${cover(base, pictured, 'banner')}
     <div class="who">${serverIcon(base, pictured, 72)}<div><h1><bdi>${server.name}</bdi></h1>
-        <p class="where">${statusBadge(server, seen.now)}<span>${where}</span><span
-          class="mono">${serverAddress(server)}</span></p></div>
+        <p class="where">${statusBadge(server, seen.now)}<span>${where}</span>
+          <span>${addressesText(server)}</span></p></div>
       <div class="actions"><a class="button quiet" href="${base}${publicPath(server)}">${icon('external-link')} ${t(
         'Public page',
       )}</a>${server.hiddenAt ? '' : share}</div></div>
@@ -94,13 +102,23 @@ function gameText(game: string | null | undefined): string {
   return isProbed(game) ? name : t('{game} (not probed: status from reports only)', { game: name });
 }
 
+/** Two addresses have a state each. */
+function addressFacts(server: WithId<Server>, now: Date): [Content, Content][] {
+  const second = secondOf(server);
+  if (!second) return [[t('Address'), addressesText(server)]];
+  return addressesOf(server, now).map((one) => [
+    t(EDITION_NAMES[one.edition ?? 'java'].name),
+    html`<span class="mono">${serverAddress(one)}</span> ${stateBadge(one.status)}`,
+  ]);
+}
+
 export function serverFacts(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return deckCard({
     title: t('The server'),
     columns: server.hiddenAt ? 12 : 6,
     body: html`${facts([
-      [t('Address'), html`<span class="mono">${serverAddress(server)}</span>`],
+      ...addressFacts(server, now),
       [t('Game'), gameText(game)],
       [t('Version'), current.version],
       [t('Last checked'), current.checkedAt ? timeAgo(current.checkedAt, now) : t('not yet')],

@@ -19,6 +19,7 @@ import { todoCounts } from './server-todo.ts';
 const MESSAGES = {
   listed: defineMessage('Server listed. It has the last rank until its first votes.'),
   moved: defineMessage('The server has its new address.'),
+  'second-added': defineMessage('The server has its second address.'),
 };
 
 /** `/dashboard/servers/<id>`: what a server's owner must do, and how it stands. */

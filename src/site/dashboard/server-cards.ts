@@ -17,7 +17,7 @@ import { icon } from '../shared/icon.ts';
 import { button, confirmed, linkTo } from '../shared/parts.ts';
 import { playersBar } from '../shared/server-parts.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import { serverAddress } from '../shared/server-status.ts';
+import { addressesText } from '../shared/server-status.ts';
 import { sparkline } from '../shared/sparkline.ts';
 import { ROLE_TEXTS } from './member-cards.ts';
 import { type Remark, remarkList } from './server-remarks.ts';
@@ -53,9 +53,9 @@ export function serverCard(base: string, own: OwnServer, userId: ObjectId, now: 
     <div class="foot">${remarkList(remarks, 'remarks')}${membership(base, server, userId)}</div></li>`;
 }
 
-function whereLine(server: Pick<Server, 'address' | 'port'> & { game?: string | null | undefined }): Html {
+function whereLine(server: Parameters<typeof addressesText>[0]): Html {
   const game = gameName(server.game);
-  return html`<p>${game ? `${game} · ` : ''}<bdi>${serverAddress(server)}</bdi></p>`;
+  return html`<p>${game ? `${game} · ` : ''}<bdi>${addressesText(server)}</bdi></p>`;
 }
 
 /** The rank with its change in `RANK_CHANGE_DAYS` days. */

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { Edition } from '../../games/editions.ts';
 import { knownGame, listGames } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
-import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
+import { TAKEN } from '../../servers/drafts.ts';
+import { MOVE_TAKEN } from '../../servers/moves.ts';
+import { secondSettingsOf } from '../../servers/second-address.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { contactText } from '../shared/contact.ts';
@@ -17,6 +20,7 @@ import { PORT_LENGTH } from '../shared/parts.ts';
 
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
 const textOrNull = z.string().transform((value) => (value.trim() === '' ? null : value));
+const portOrNull = z.string().transform((value) => (value.trim() === '' ? null : Number(value)));
 
 /** Only converts the values: the schema of servers validates them later. */
 export const serverForm = z.object({
@@ -24,14 +28,23 @@ export const serverForm = z.object({
   address: z.string(),
   port: portText,
   game: textOrNull,
-  queryPort: z.string().transform((value) => (value.trim() === '' ? null : Number(value))),
+  queryPort: portOrNull,
+  // A page that an earlier version sent has no such fields.
+  secondAddress: textOrNull.default(null),
+  secondPort: portOrNull.default(null),
   countryCode: textOrNull,
 });
 
 export const addressForm = serverForm.pick({ address: true, port: true });
+export const secondForm = serverForm.pick({ secondAddress: true, secondPort: true });
 
 /** Changing these fields needs no ownership proof. */
-export const detailsForm = serverForm.omit({ address: true, port: true });
+export const detailsForm = serverForm.omit({
+  address: true,
+  port: true,
+  secondAddress: true,
+  secondPort: true,
+});
 
 /** The games that can be chosen. If several games have the same name, only one of them is here. */
 const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
@@ -39,9 +52,12 @@ const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 /** The refusal, with the operator's contact, if another server has the address; undefined for any other error. */
 export function namingContact(site: Site, error: unknown): RefusedForm | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
-  const { address } = error.errors;
-  if (address !== t(TAKEN) && address !== t(MOVE_TAKEN)) return undefined;
-  return { errors: { ...error.errors, address: `${address}${contactText(site)}` } };
+  const taken = Object.entries(error.errors).filter(
+    ([, text]) => text === t(TAKEN) || text === t(MOVE_TAKEN),
+  );
+  if (taken.length === 0) return undefined;
+  const named = taken.map(([field, text]) => [field, `${text}${contactText(site)}`]);
+  return { errors: { ...error.errors, ...Object.fromEntries(named) } };
 }
 
 export function serverNameField(typed: Typed): Html {
@@ -104,7 +120,33 @@ export function gameFields(typed: Typed): Html {
     </div>`;
 }
 
-export function valuesOf({ name, address, port, game, queryPort, countryCode }: Server | ServerDraft): Typed {
+/** `edition`: that of the second address; null while the game is not known. */
+export function secondFields(typed: Typed, edition: Edition | null): Html {
+  const fields = fieldsOf(typed);
+  const usual = { java: '25565', bedrock: '19132' }[edition ?? 'bedrock'];
+  return html`<div class="row place">
+    ${fields.text('secondAddress', {
+      label: edition ? t('Address') : t('For the other edition (optional)'),
+      hint: edition
+        ? t('Host name or IP address')
+        : t('Only for Minecraft: the second address, for Java or Bedrock Edition'),
+      maxlength: 253,
+      spellcheck: false,
+      placeholder: edition === 'java' ? 'play.example.org' : 'bedrock.example.org',
+    })}
+    ${fields.text('secondPort', {
+      label: t('Port (optional)'),
+      hint: edition ? t('{port} if empty', { port: usual }) : t('The usual one if empty'),
+      inputmode: 'numeric',
+      maxlength: PORT_LENGTH,
+      placeholder: usual,
+    })}
+  </div>`;
+}
+
+export function valuesOf(server: Server | ServerDraft): Typed {
+  const { name, address, port, game, queryPort, countryCode } = server;
+  const { secondAddress, secondPort } = 'probe' in server ? secondSettingsOf(server) : server;
   return {
     values: {
       name,
@@ -112,6 +154,8 @@ export function valuesOf({ name, address, port, game, queryPort, countryCode }: 
       port: String(port),
       game: gameName(game),
       queryPort: queryPort ? String(queryPort) : '',
+      secondAddress: secondAddress ?? '',
+      secondPort: secondPort ? String(secondPort) : '',
       countryCode: countryCode ?? '',
     },
     errors: {},

@@ -3,8 +3,8 @@ import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
+import { discardMove, findMove, saveMove } from '../../servers/moves.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { proveMoveNow } from '../../workflows/answer-now.ts';
@@ -24,6 +24,7 @@ import { checkTaker } from '../shared/used-up.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { afterProving, ownershipProofCards } from './draft-pages.ts';
 import { pauseCard, pauseRoutes } from './pause-card.ts';
+import { secondAddressCards, secondAddressRoutes } from './second-address-card.ts';
 import {
   addressFields,
   addressForm,
@@ -43,6 +44,8 @@ const MESSAGES = {
   'pause-changed': defineMessage('Pause changed.'),
   resumed: defineMessage('The pause has ended. The server is checked now.'),
   'kept-address': defineMessage('Move cancelled. The server keeps its address.'),
+  'second-removed': defineMessage('Second address removed.'),
+  'second-discarded': defineMessage('New second address discarded.'),
 };
 
 type Showing = {
@@ -50,6 +53,7 @@ type Showing = {
   votes?: VoteShowing;
   pause?: Typed;
   address?: Typed;
+  second?: Typed;
   removal?: Typed;
 };
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
@@ -64,19 +68,24 @@ export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts)
   voteSettingsRoutes(app, parts.deps, (request, votes) => page(request, { votes }));
   addressRoutes(app, parts.deps, page);
   pauseRoutes(app, parts.deps, (request, pause) => page(request, { pause }));
+  secondAddressRoutes(app, parts.deps, page);
 }
 
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
-  return async (request, { details, votes = {}, address, pause, removal } = {}) => {
+  return async (request, { details, votes = {}, address, second, pause, removal } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
-    const move = await findMove(deps, server._id);
+    const [move, secondCards] = await Promise.all([
+      findMove(deps, server._id),
+      secondAddressCards(site, deps, server, second),
+    ]);
     const path = serverPath(site.base, server, '/settings');
     const proof = { startCheck: `${path}/place/check`, editAddress: `${path}#place` };
     const body = html`${detailsCard(path, server, details)}
       ${voteSettingsCards(path, deps.config, server, votes)}
       ${addressCard(`${path}/place`, server, move, address)}
       ${move ? ownershipProofCards(move, proof, now) : ''}
+      ${secondCards}
       ${pauseCard(site, deps, { path: `${path}/pause`, server, typed: pause })}
       ${removeCard(`${path}/remove`, server, removal)}`;
     return {

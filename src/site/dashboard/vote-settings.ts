@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { BEDROCK_PREFIX, nameKindOf } from '../../games/player-names.ts';
+import { BEDROCK_PREFIX, nameKindOfServer } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -14,6 +14,7 @@ import {
   setPlayerNames,
   switchVoteForm,
 } from '../../servers/vote-options.ts';
+import { nameOptionsOf } from '../../votes/identity/player-name.ts';
 import { offersSteam } from '../../votes/identity/steam-players.ts';
 import { OWNER } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -122,7 +123,7 @@ function identityCard(
   typed = UNTOUCHED,
 ): Content {
   if (offersSteam(config, server)) return steamCard(`${path}/proven-id`, server);
-  return nameKindOf(server.game) === 'minecraft' ? bedrockCard(`${path}/bedrock-prefix`, server, typed) : '';
+  return nameKindOfServer(server) === 'minecraft' ? bedrockCard(`${path}/bedrock-prefix`, server, typed) : '';
 }
 
 function steamCard(to: string, { provenIdOnly }: Server): Html {
@@ -148,7 +149,7 @@ function bedrockCard(to: string, server: Server, typed: Typed): Html {
     checkbox({
       name,
       label,
-      checked: 'bedrockPrefix' in values ? values[name] === 'yes' : server.playerNames?.[name] === true,
+      checked: 'bedrockPrefix' in values ? values[name] === 'yes' : nameOptionsOf(server)[name] === true,
     });
   return card({
     id: 'identity',

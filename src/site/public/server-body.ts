@@ -18,10 +18,9 @@ import { pauseNotice } from '../shared/pause-parts.ts';
 import { REVIEWS_A_PAGE, reviewItem, spreadOf } from '../shared/review-parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { playersText } from '../shared/server-figures.ts';
-import { copyAddress, premiumMark } from '../shared/server-parts.ts';
+import { copyButtons, premiumMark } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import { serverAddress } from '../shared/server-status.ts';
 import { embedCodes } from '../shared/share-card.ts';
 import { writtenLine } from '../shared/written-text.ts';
 import { ownReview, reviewLink } from './own-review-card.ts';
@@ -84,7 +83,7 @@ function dock({ server, seen }: View): Html {
   const votes = html`<a class="button vote to-vote" href="#vote">${t('Vote')}${name}</a>
     <a class="button vote voted voted-here" href="#vote" hidden>${t('Voted today')}${name}</a>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
-    ${copyAddress(serverAddress(server), server.name)}
+    ${copyButtons(server)}
     ${seen.info.listingPause ? '' : votes}
   </section>`;
 }

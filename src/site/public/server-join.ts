@@ -17,7 +17,7 @@ import { LINK_TITLES } from '../shared/profile-parts.ts';
 import { reportedMark } from '../shared/server-figures.ts';
 import { copyAddress, playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { serverAddress } from '../shared/server-status.ts';
+import { EDITION_NAMES, type ShownAddress, shownAddresses } from '../shared/server-status.ts';
 import { writtenText } from '../shared/written-text.ts';
 import type { Seen, View } from './server-page-data.ts';
 import { oneVote, voteForm } from './vote-form.ts';
@@ -30,8 +30,7 @@ export function joinColumn(site: Site, view: View): Html {
     <section class="box" id="join">
       <h2 class="for-readers">${t('Players now')}</h2>
       ${playersNow(server, seen)}
-      <div class="addr"><code dir="ltr">${serverAddress(server)}</code>
-        <p>${copyAddress(serverAddress(server), server.name)}</p></div>
+      ${addressBoxes(server)}
       <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
         ${seen.goal ? goalPart(seen.goal) : ''}
         ${whyOff(voting.config, server, seen.now) ? '' : votedHere(site, server)}
@@ -53,6 +52,15 @@ function votedHere({ base }: Site, server: Server): Html {
   });
   const other = html`<a href="${base}${publicPath(server, '/vote?username=')}">${t('Vote as another player')}</a>`;
   return html`<div class="voted-here" hidden><p>${icon('check')} ${time}</p><p class="small">${other}</p></div>`;
+}
+
+function addressBoxes(server: Server): Html {
+  const boxes = shownAddresses(server).map(({ edition, text }) => {
+    const heading = edition ? html`<h3>${t(EDITION_NAMES[edition].name)}</h3>` : '';
+    return html`<div class="addr">${heading}<code dir="ltr">${text}</code>
+        <p>${copyAddress(text, server.name)}</p></div>`;
+  });
+  return html`${boxes}`;
 }
 
 function playersNow(server: Server, seen: Seen): Html {
@@ -119,6 +127,14 @@ function howToVote({ howToVote }: Server): Html {
 
 function howToJoin(server: Server, { info }: Seen): Html {
   const panel = motdPanel(info.motd);
+  const [first, second] = shownAddresses(server);
+  if (first && second) {
+    return html`<section class="box">
+    <h2>${t('How to join')}</h2>
+    ${[first, second].map(editionSteps)}
+    ${panel ? html`<h3>${t('Message of the day')}</h3>${panel}` : ''}
+  </section>`;
+  }
   const { steps, link } = joinSteps(server);
   return html`<section class="box">
     <h2>${t('How to join')}</h2>
@@ -126,6 +142,13 @@ function howToJoin(server: Server, { info }: Seen): Html {
     <ol class="join-steps">${steps.map((step) => html`<li>${t(step)}</li>`)}</ol>
     ${panel ? html`<h3>${t('Message of the day')}</h3>${panel}` : ''}
   </section>`;
+}
+
+function editionSteps({ edition, game, place }: ShownAddress): Html {
+  const { address, port } = place;
+  const { steps } = joinSteps({ game, address, port });
+  return html`<h3>${edition ? t(EDITION_NAMES[edition].name) : ''}</h3>
+    <ol class="join-steps">${steps.map((step) => html`<li>${t(step)}</li>`)}</ol>`;
 }
 
 const LINK_ICONS: Record<LinkName, IconName> = {

@@ -21,7 +21,6 @@ import {
   voteLink,
 } from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
-import { serverAddress } from '../shared/server-status.ts';
 import { sparkline } from '../shared/sparkline.ts';
 import { writtenLine } from '../shared/written-text.ts';
 import { star } from './star.ts';
@@ -81,7 +80,7 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${trend(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
-    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${vote}</p></li>`;
+    <p class="acts">${addressToCopy(row)}${vote}</p></li>`;
 }
 
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {

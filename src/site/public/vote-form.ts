@@ -1,6 +1,6 @@
 import type { WithId } from 'mongodb';
 import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
-import { nameKindOf } from '../../games/player-names.ts';
+import { nameKindOfServer } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import { pauseAt } from '../../servers/listing-pause.ts';
@@ -166,7 +166,7 @@ const FORGET = 'forget-name';
  * 87). A user's name is stored in the account.
  */
 function remembering({ server, account, provenId }: VoteFormView): Html {
-  return html`data-name-kind="${nameKindOf(server.game)}"
+  return html`data-name-kind="${nameKindOfServer(server)}"
     ${account === 'none' && !provenId ? 'data-remember' : ''}`;
 }
 

@@ -3,7 +3,7 @@ import type { WithId } from 'mongodb';
 import { establishedAccount } from '../../accounts/mailbox.ts';
 import { TOO_MANY_ATTEMPTS } from '../../accounts/sign-in-limits.ts';
 import { notedUsername } from '../../favourites/favourites.ts';
-import { NAME_RULES, nameKindOf } from '../../games/player-names.ts';
+import { NAME_RULES, nameKindOfServer } from '../../games/player-names.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -64,7 +64,7 @@ type Voting = {
 /** If Steam has confirmed a SteamID: a hidden field with it. */
 export function identityField({ server, provenId, typed, ownName }: Omit<Voting, 'config'>): Html {
   if (provenId) return html`<input type="hidden" name="username" value="${provenId}" />`;
-  const rule = NAME_RULES[nameKindOf(server.game)];
+  const rule = NAME_RULES[nameKindOfServer(server)];
   return html`${fieldsOf(typed).text('username', {
     label: rule.label(),
     hint: rule.hint(nameOptionsOf(server)),

@@ -3,7 +3,7 @@ import { UUID, type WithId } from 'mongodb';
 import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { nameKindOf } from '../../games/player-names.ts';
+import { nameKindOfServer } from '../../games/player-names.ts';
 import { type GoalProgress, goalOf } from '../../goals/goal-progress.ts';
 import { t } from '../../language/t.ts';
 import { rewardsOf } from '../../listeners/listener.ts';
@@ -141,7 +141,7 @@ function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Aro
   return {
     path: `${base}${publicPath(server)}`,
     name: server.name,
-    kind: nameKindOf(server.game),
+    kind: nameKindOfServer(server),
     username: vote.username,
     next: streak.nextVoteAt?.toISOString() ?? null,
     banner: at(banner?.narrow),

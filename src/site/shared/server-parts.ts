@@ -6,11 +6,27 @@ import { count } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { icon } from './icon.ts';
 import { bannerLink, type Pictured, serverIcon } from './server-pictures.ts';
+import { EDITION_NAMES, shownAddresses } from './server-status.ts';
 
 export function copyAddress(address: string, server: string): Html {
-  const texts = html`data-copy="${address}" data-copied="${t('Copied')}"`;
-  return html`<button class="quiet copy" type="button" ${texts}>${icon('copy')}<span>${t('Copy address')}</span><span
-    class="for-readers"> ${server}</span></button>`;
+  return copyButton(address, t('Copy address'), server);
+}
+
+function copyButton(address: string, text: string, server: string, title?: string): Html {
+  const texts = html`data-copy="${address}" data-copied="${t('Copied')}" ${title ? html`title="${title}"` : ''}`;
+  return html`<button class="quiet copy" type="button" ${texts}>${icon('copy')}<span>${text}</span><span
+    class="for-readers"> ${title ?? ''} ${server}</span></button>`;
+}
+
+/** A button for each address. Where there are two, each has the name of its edition. */
+export function copyButtons(server: Parameters<typeof shownAddresses>[0] & { name: string }): Html {
+  const [first, second] = shownAddresses(server);
+  if (!first || !second) return copyAddress(first?.text ?? '', server.name);
+  const buttons = [first, second].map(({ edition, text }) => {
+    const { short, name } = EDITION_NAMES[edition ?? 'java'];
+    return copyButton(text, t(short), server.name, `${t('Copy address')}: ${t(name)}`);
+  });
+  return html`<span class="copies">${buttons}</span>`;
 }
 
 /** Nothing where the vote form is off. */
@@ -28,8 +44,9 @@ export function voteLink(
 }
 
 /** The button that copies an address needs a script. Without one, lists show the address itself. */
-export function addressToCopy(address: string, server: string): Html {
-  return html`${copyAddress(address, server)}<noscript><code dir="ltr">${address}</code></noscript>`;
+export function addressToCopy(server: Parameters<typeof copyButtons>[0]): Html {
+  const texts = shownAddresses(server).map(({ text }) => html`<code dir="ltr">${text}</code> `);
+  return html`${copyButtons(server)}<noscript>${texts}</noscript>`;
 }
 
 /** Screen readers skip the bar, because the numbers are beside it. */

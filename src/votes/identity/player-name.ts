@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
-import { BEDROCK_PREFIX, NAME_RULES, type NameOptions, nameKindOf } from '../../games/player-names.ts';
+import { editionOf } from '../../games/editions.ts';
+import { BEDROCK_PREFIX, NAME_RULES, type NameOptions, nameKindOfServer } from '../../games/player-names.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
@@ -8,11 +9,17 @@ import type { VotesDeps } from '../deps.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
 import { offersSteam } from './steam-players.ts';
 
-export type NamesOfServer = Pick<Server, 'game' | 'bedrockPrefix' | 'playerNames'>;
+export type NamesOfServer = Pick<Server, 'game' | 'second' | 'bedrockPrefix' | 'playerNames'>;
 type NamedServer = WithId<NamesOfServer>;
 
-export function nameOptionsOf({ bedrockPrefix, playerNames }: Omit<NamesOfServer, 'game'>): NameOptions {
-  const { offlineMode, bedrockPlain, bedrockSpaces } = playerNames ?? {};
+/**
+ * A server of Bedrock Edition with a second address of Java Edition takes gamertags as before, until its owner chooses
+ * how Floodgate makes the names.
+ */
+export function nameOptionsOf({ game, bedrockPrefix, playerNames }: NamesOfServer): NameOptions {
+  const isChosen = typeof bedrockPrefix === 'string' || playerNames;
+  const plain = editionOf(game) === 'bedrock' && !isChosen;
+  const { offlineMode, bedrockPlain = plain, bedrockSpaces = plain } = playerNames ?? {};
   return {
     bedrockPrefix: bedrockPrefix ?? BEDROCK_PREFIX,
     offlineMode: offlineMode === true,
@@ -22,8 +29,8 @@ export function nameOptionsOf({ bedrockPrefix, playerNames }: Omit<NamesOfServer
 }
 
 /** For a name of another server. SteamIDs fit only games that ask for them. */
-export function fitsServer({ game, ...server }: NamesOfServer, name: string): boolean {
-  const kind = nameKindOf(game);
+export function fitsServer(server: NamesOfServer, name: string): boolean {
+  const kind = nameKindOfServer(server);
   const isSteamId = steamIdOf(name).kind === 'id';
   if (isSteamId || kind === 'steam') return isSteamId && kind === 'steam';
   const read = NAME_RULES[kind].read(name, nameOptionsOf(server));
@@ -39,7 +46,7 @@ export async function readPlayerName(
   server: NamedServer,
   typed: string,
 ): Promise<{ name: string } | { error: string }> {
-  const rule = NAME_RULES[nameKindOf(server.game)];
+  const rule = NAME_RULES[nameKindOfServer(server)];
   // The rule checks a text that is cut faster.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };

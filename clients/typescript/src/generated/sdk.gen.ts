@@ -3,7 +3,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetPlayerNamesData, GetPlayerNamesErrors, GetPlayerNamesResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, GetVoteGoalData, GetVoteGoalErrors, GetVoteGoalResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
+import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetPlayerNamesData, GetPlayerNamesErrors, GetPlayerNamesResponses, GetServerAddressesData, GetServerAddressesErrors, GetServerAddressesResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, GetVoteGoalData, GetVoteGoalErrors, GetVoteGoalResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -157,6 +157,17 @@ export const getPlayerNames = <ThrowOnError extends boolean = false>(options: Op
 export const getVoteGoal = <ThrowOnError extends boolean = false>(options: Options<GetVoteGoalData, ThrowOnError>): RequestResult<GetVoteGoalResponses, GetVoteGoalErrors, ThrowOnError> => (options.client ?? client).get<GetVoteGoalResponses, GetVoteGoalErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/servers/{server_id}/goal',
+    ...options
+});
+
+/**
+ * Read the addresses of both editions
+ *
+ * A server of Minecraft may have an address for each edition. With a token of the server there is no rate limit. Without a token it works while the server is listed, 120 times a minute for a network; a hidden server is 401 then.
+ */
+export const getServerAddresses = <ThrowOnError extends boolean = false>(options: Options<GetServerAddressesData, ThrowOnError>): RequestResult<GetServerAddressesResponses, GetServerAddressesErrors, ThrowOnError> => (options.client ?? client).get<GetServerAddressesResponses, GetServerAddressesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/servers/{server_id}/addresses',
     ...options
 });
 

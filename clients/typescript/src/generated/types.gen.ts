@@ -478,6 +478,31 @@ export type ReadRefused = {
     doc_url: string;
 };
 
+export type ServerAddresses = {
+    /**
+     * The address of `GET …/info`, and after it that of the other edition of Minecraft, if there is one.
+     */
+    addresses: Array<{
+        /**
+         * The edition of Minecraft whose players join here; null for other games.
+         */
+        edition: 'java' | 'bedrock' | null;
+        /**
+         * Host name or IP address.
+         */
+        address: string;
+        connection_port: number;
+        /**
+         * By the checks of this address alone, if there are two. Reports of the server say nothing of a single address.
+         */
+        status: 'online' | 'offline' | 'unknown';
+        /**
+         * What this address told last; 0 while it is offline; null if hidden or unknown. Do not add two of them: both may count the same players. `online_players` of `GET …/info` is the number of the server.
+         */
+        online_players: number | null;
+    }>;
+};
+
 export type ReviewPage = {
     review_count: number;
     /**
@@ -1162,6 +1187,62 @@ export type GetVoteGoalResponses = {
 };
 
 export type GetVoteGoalResponse = GetVoteGoalResponses[keyof GetVoteGoalResponses];
+
+export type GetServerAddressesData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The server: 24 lower-case hex digits. The id never changes and is never reused.
+         */
+        server_id: string;
+    };
+    query?: never;
+    url: '/api/v1/servers/{server_id}/addresses';
+};
+
+export type GetServerAddressesErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
+     */
+    401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
+     */
+    403: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type GetServerAddressesError = GetServerAddressesErrors[keyof GetServerAddressesErrors];
+
+export type GetServerAddressesResponses = {
+    /**
+     * One or two addresses.
+     */
+    200: ServerAddresses;
+};
+
+export type GetServerAddressesResponse = GetServerAddressesResponses[keyof GetServerAddressesResponses];
 
 export type ListReviewsData = {
     body?: never;
