@@ -43,25 +43,31 @@ export function sourceAt(server: Sources, now: Date): Source {
  * probe intervals after the last one. In a pause it is unknown, and what was seen before the end of a pause does not count.
  */
 export function statusAt(server: Sources, now: Date): ServerStatus {
-  if (pauseAt(server, now)) return 'unknown';
   const { probe, lastReport } = server;
-  const pausedUntil = lastPauseEnd(server, now);
-  const counts = (at: Date) => !pausedUntil || at >= pausedUntil;
+  const counts = countingTimes(server, now);
   if (sourceAt(server, now) === 'reports') {
     return lastReport && counts(lastReport.at) && now.getTime() - lastReport.at.getTime() < REPORT_VALID_MS
       ? 'online'
       : 'unknown';
   }
-  return !probe.checkedAt || counts(probe.checkedAt) ? checkedStatusAt(probe, now) : 'unknown';
+  return probe.checkedAt && counts(probe.checkedAt) ? checkedStatusAt(probe, now) : 'unknown';
+}
+
+/** Whether what was seen at a time counts: nothing does in a pause, and nothing of before the end of a pause. */
+function countingTimes(server: Pausable, now: Date): (at: Date) => boolean {
+  if (pauseAt(server, now)) return () => false;
+  const pausedUntil = lastPauseEnd(server, now);
+  return (at) => !pausedUntil || at >= pausedUntil;
 }
 
 /** Of one of two addresses, by its own checks. */
 export function addressStatusAt(
   state: AddressState,
-  { probe }: Pick<Server, 'probe'>,
+  server: Pick<Server, 'probe'> & Pausable,
   now: Date,
 ): ServerStatus {
-  const intervalSeconds = Math.max(state.intervalSeconds, probe.intervalSeconds);
+  if (!state.checkedAt || !countingTimes(server, now)(state.checkedAt)) return 'unknown';
+  const intervalSeconds = Math.max(state.intervalSeconds, server.probe.intervalSeconds);
   return checkedStatusAt({ ...state, intervalSeconds }, now);
 }
 

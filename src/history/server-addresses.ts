@@ -3,6 +3,7 @@ import { type Edition, editionOf } from '../games/editions.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { AddressState } from '../servers/checked-state.ts';
+import type { Pausable } from '../servers/listing-pause.ts';
 import { secondOf } from '../servers/second-address.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
@@ -39,7 +40,8 @@ export async function readServerAddresses(
   return server && !server.removedAt ? addressesOf(server, deps.clock.now()) : null;
 }
 
-type Addressed = Pick<Server, 'game' | 'address' | 'port' | 'second' | 'current' | 'probe' | 'lastReport'>;
+type Addressed = Pick<Server, 'game' | 'address' | 'port' | 'second' | 'current' | 'probe' | 'lastReport'> &
+  Pausable;
 
 /** One, or two with the state that the checks of each found; reports say nothing of a single address. */
 export function addressesOf(server: Addressed, now: Date): ServerAddressNow[] {

@@ -10,6 +10,7 @@ import { mayConnectFor } from '../platform/limits/outgoing-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { shownText } from '../platform/text.ts';
 import type { Ask, ProbeFailure } from '../probing/ask.ts';
+import { askAddresses } from '../probing/check-addresses.ts';
 import { probeReset } from '../servers/listed-servers.ts';
 import {
   type ListingPause,
@@ -223,7 +224,7 @@ export type PauseCheck =
   | { kind: 'resumed' | 'not-paused' | 'no-game' | 'limited' | 'stopped' }
   | { kind: 'no-answer'; failure: ProbeFailure };
 
-/** Queries the game server of a paused listing, and ends the pause if it answers. */
+/** Queries the game server of a paused listing, at both addresses if it has two, and ends the pause if it answers. */
 export async function checkPausedServer(
   deps: WorkflowsDeps & { ask: Ask },
   serverId: ObjectId,
@@ -232,10 +233,11 @@ export async function checkPausedServer(
 ): Promise<PauseCheck> {
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   if (!server?.listingPause || !pauseAt(server, deps.clock.now())) return { kind: 'not-paused' };
-  const { game, address: host, port, queryPort, ownerId } = server;
+  const { game, ownerId } = server;
   if (!game || !isProbed(game)) return { kind: 'no-game' };
-  const mayConnect = mayConnectFor(deps, ownerId?.toHexString() ?? null, port);
-  const probe = await deps.ask({ game, host, port, queryPort: queryPort ?? null }, signal, mayConnect);
+  const mayConnect = (_: unknown, port: number) => mayConnectFor(deps, ownerId?.toHexString() ?? null, port);
+  const options = { byHand: true, mayConnect, signal };
+  const { probe } = await askAddresses(deps.ask, { ...server, game }, options, deps.clock.now());
   if (probe.ok) return { kind: (await resumeListing(deps, serverId, by)) ? 'resumed' : 'not-paused' };
   if (probe.failure === 'outgoing-limited') return { kind: 'limited' };
   return { kind: 'no-answer', failure: probe.failure };

@@ -67,6 +67,7 @@ describe('the API of a paused listing', () => {
     ['top-voters', get('top-voters'), 200, {}],
     ['player-names', get('player-names'), 200, {}],
     ['goal', get('goal'), 404, { code: 'no-goal' }],
+    ['addresses', get('addresses'), 200, { addresses: [{ status: 'unknown' }] }],
     ['votes/claim', post('votes/claim', { username: 'Alex' }), 200, { claimed: true }],
   ])('%s', async (_name, call, status, body) => {
     const answer = await call(server);
