@@ -70,6 +70,7 @@ test('every body schema has a name; equal schemas share it', () => {
     'top-voters': { ...failures, 200: 'TopVoters', 304: undefined },
     info: { ...failures, 200: 'ServerInfo', 304: undefined },
     'player-names': { ...failures, 200: 'PlayerNames', 304: undefined },
+    addresses: { ...failures, 200: 'ServerAddresses', 304: undefined, 429: 'ReadRefused' },
     goal: { ...failures, 200: 'VoteGoal', 304: undefined, 404: 'Error', 429: 'ReadRefused' },
     reviews: { ...failures, 200: 'ReviewPage', 304: undefined },
   });

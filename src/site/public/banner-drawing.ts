@@ -104,6 +104,7 @@ function bannerOf(layout: Layout, fonts: Fonts, { info, site, goal }: Shown): Ht
   const addressRoom = right - edge - 14 - widthOf(rank, second.rank);
   const goalText = goal ? `Vote goal: ${toGo(goal)}` : '';
   const siteRoom = right - edge - 14 - widthOf(goalText, third.text);
+  const where = `${info.listingPause ? 'Listed' : 'Vote'} on ${fonts.shown(site, 'this listing')}`;
   const end = (base: number, size: number, shown: string) =>
     html`<text x="${right}" y="${base}" font-size="${size}" fill="${text}" text-anchor="end">${shown}</text>`;
   const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}"
@@ -116,7 +117,7 @@ ${end(first.base, first.players, players)}
   ${fonts.mono}>${fits(address, second.address, addressRoom)}</text>
 ${end(second.base, second.rank, rank)}
 <text x="${edge}" y="${third.base}" font-size="${third.text}"
-  fill="${soft}">${fits(`${info.listingPause ? 'Listed' : 'Vote'} on ${fonts.shown(site, 'this listing')}`, third.text, siteRoom)}</text>
+  fill="${soft}">${fits(where, third.text, siteRoom)}</text>
 ${goal ? end(third.base, third.text, goalText) : ''}`;
   return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
 }
