@@ -42,6 +42,7 @@ test('it has every endpoint with every answer, and nothing else', () => {
     'post …/deliveries/done': '200 400 401 403 413 415 500 503',
     'get …/info': '200 304 400 401 403 500 503',
     'get …/player-names': '200 304 400 401 403 500 503',
+    'get …/addresses': '200 304 400 401 403 429 500 503',
     'get …/goal': '200 304 400 401 403 404 429 500 503',
     'get …/reviews': '200 304 400 401 403 500 503',
   });

@@ -15,7 +15,7 @@ const ENGLISH =
 
 /** Texts that are the same in every language, codes among them. */
 const SAME =
-  /^(api|utc|http|https?:\/\/\S+|\S+@\S+|play\.example\.org|vote-?(listener|reward|ing)?|votifier v\d|acknowledged|\W*)$/i;
+  /^(api|utc|http|https?:\/\/\S+|\S+@\S+|(play|bedrock)\.example\.org|vote-?(listener|reward|ing)?|votifier v\d|acknowledged|\W*)$/i;
 
 /**
  * The English texts on a page in another language: those with English words, and those that are also on the English

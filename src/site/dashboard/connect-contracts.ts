@@ -9,7 +9,7 @@ const titleOf = (listing: string) => t('Plugins for {listing}', { listing });
 
 const asJson = () =>
   t(
-    'The first address answers in JSON whether the player voted in {hours} hours, and whether the vote is claimed. The second one claims the vote: "claimed": true means “reward the player now”.',
+    'The first address answers in JSON whether the player voted in {hours} hours, and whether the vote is claimed. The second one claims the vote: “claimed”: true means “reward the player now”.',
     { hours: COOLDOWN_HOURS },
   );
 
@@ -53,7 +53,7 @@ function topServer({ url, key = NO_KEY }: Connected): ConnectBlock {
     title: titleOf('top-server.net'),
     way: 'claim',
     about: t(
-      'The first address answers in JSON whether the player’s vote of the last {hours} hours is pending, which means not claimed. The second one claims it: "claimed": 1 means “reward the player now”.',
+      'The first address answers in JSON whether the player’s vote of the last {hours} hours is pending, which means not claimed. The second one claims it: “claimed”: 1 means “reward the player now”.',
       { hours: COOLDOWN_HOURS },
     ),
     text: `curl "${url}/api/v1/vote/check?key=${key}&player=Steve"\ncurl -d "key=${key}&player=Steve" "${url}/api/v1/vote/claim"`,
