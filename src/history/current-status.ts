@@ -1,6 +1,6 @@
 import { DAY, MINUTE, SECOND } from '../platform/clock.ts';
 import type { AddressState, CheckedState } from '../servers/checked-state.ts';
-import { lastPauseEnd, PAUSE_FIELDS, type Pausable, pauseAt } from '../servers/listing-pause.ts';
+import { lastPauseEnd, PAUSE_FIELDS, type Pausable, pauseAt, pausedMs } from '../servers/listing-pause.ts';
 import type { Server, ServerStatus, Source } from '../servers/server.ts';
 
 export type { Source };
@@ -32,7 +32,9 @@ export const STATUS_FIELDS = {
  */
 export function sourceAt(server: Sources, now: Date): Source {
   const { probe, lastReport } = server;
-  const since = (pauseAt(server, now)?.at ?? now).getTime() - REPORTS_COUNT_MS;
+  const until = (pauseAt(server, now)?.at ?? now).getTime();
+  const days = until - REPORTS_COUNT_MS;
+  const since = days - pausedMs(server.earlierPauses ?? [], days, until);
   const reports = lastReport !== null && lastReport !== undefined && lastReport.at.getTime() > since;
   const answered = probe.succeededAt && probe.succeededAt.getTime() > since;
   return reports && !answered ? 'reports' : 'probes';

@@ -9,7 +9,7 @@ import { emailAddress } from '../platform/email-address.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { shownText } from '../platform/text.ts';
 import { newListing, nextRank } from '../servers/listed-servers.ts';
-import { LONGEST_PAUSE_TEXT, type PausedTime } from '../servers/listing-pause.ts';
+import { LONGEST_PAUSE_TEXT, NEVER_PROBED, type PausedTime } from '../servers/listing-pause.ts';
 import { type SecondSettings, secondSettings, secondSettingsOf } from '../servers/second-address.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
@@ -259,6 +259,7 @@ async function writeServer(
     ...(await storedTexts(deps, record.texts)),
     ...record.pauses,
   };
+  if (record.pauses.listingPause) Object.assign(server.probe, { nextAt: NEVER_PROBED, urgent: false });
   let slug = record.slug;
   if (slug === null) {
     slug = await insertUnderFreeSlug(servers, server);

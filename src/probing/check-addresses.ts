@@ -58,7 +58,10 @@ export async function askAddresses(
   if (!each.first?.ok && !each.second?.ok) {
     [each.first, each.second] = await Promise.all([each.first ?? askFirst(), each.second ?? askSecond()]);
   }
-  return { probe: probeOfBoth(game, each), each };
+  const mayHide = (probe: Probe | null, { status }: AddressState) =>
+    probe !== null && !probe.ok && probe.failure === 'outgoing-limited' && status !== 'offline';
+  const isPostponed = mayHide(each.first, firstState) || mayHide(each.second, state);
+  return { probe: probeOfBoth(game, each, isPostponed), each };
 }
 
 async function queryTwice(
@@ -77,17 +80,22 @@ async function queryTwice(
 
 /**
  * Online if one of them answers. If none does: what ends the check or postpones it, then a failure that counts. So an
- * address that Tallyport refuses to ask does not keep the other one's failures from counting.
+ * address that Tallyport refuses to ask, or that was offline and is limited now, does not keep the other one's failures
+ * from counting.
+ *
+ * @param isPostponed - an address was not asked because of a limit, and may be online
  */
-function probeOfBoth(game: string, { first, second }: AddressProbes): Probe {
+function probeOfBoth(game: string, { first, second }: AddressProbes, isPostponed: boolean): Probe {
   const probes = [first, second].filter((probe) => probe !== null);
   const stopped = probes.find((probe) => !probe.ok && probe.failure === 'stopped');
   if (stopped) return stopped;
   if (first?.ok && second?.ok) return bothAnswered(game, first, second);
   const answered = probes.find(({ ok }) => ok);
   const limited = probes.find((probe) => !probe.ok && probe.failure === 'outgoing-limited');
-  const counted = probes.find((probe) => !isNotAsked(probe));
-  const [chosen] = [answered, limited, counted, ...probes].filter((probe) => probe !== undefined);
+  const counted = probes.find((probe) => !isNotAsked(probe) && probe !== limited);
+  const [chosen] = [answered, isPostponed ? limited : counted, limited, counted, ...probes].filter(
+    (probe) => probe !== undefined,
+  );
   if (!chosen) throw new Error('no address was asked');
   return chosen;
 }

@@ -184,7 +184,18 @@ function withSecond(existing: WithId<Server>, wanted: Partial<ServerSettings>): 
   return { ...wanted, ...secondSettings({ ...settings, game }) };
 }
 
-/** Null if the server was renamed or removed meanwhile, or its new slug is taken. */
+/** An update of these depends on the game and the second address. */
+const PLACE_SETTINGS = [...PROBE_SETTINGS, ...SECOND_SETTINGS] as const;
+
+function placeOf({ game, second }: WithId<Server>) {
+  return {
+    game: game ?? null,
+    'second.address': second?.address ?? null,
+    'second.port': second?.port ?? null,
+  } as Filter<Server>;
+}
+
+/** Null if the server was renamed, moved or removed meanwhile, or its new slug is taken. */
 async function applyChanges(
   servers: Collection<Server>,
   existing: WithId<Server>,
@@ -195,11 +206,19 @@ async function applyChanges(
   const { _id, name, slug: before } = existing;
   const slug = settings.name === undefined ? before : await slugForName(servers, existing, settings.name);
   const update = updateFor(existing, settings, now);
+  // A paused server is not probed, and stays out of the head of the due ones.
+  if (existing.listingPause && update.$set && 'probe.nextAt' in update.$set)
+    Object.assign(update.$set, { 'probe.nextAt': NEVER_PROBED, 'probe.urgent': false });
   const slugs = { $each: [before, slug] };
   const renaming = { ...update, $set: { ...update.$set, slug }, $addToSet: { slugs } };
   try {
     return await servers.findOneAndUpdate(
-      { _id, removedAt: null, ...(settings.name === undefined ? {} : { name, slug: before }) },
+      {
+        _id,
+        removedAt: null,
+        ...(settings.name === undefined ? {} : { name, slug: before }),
+        ...(PLACE_SETTINGS.some((key) => key in settings) ? placeOf(existing) : {}),
+      },
       settings.name === undefined ? update : renaming,
       { returnDocument: 'after' },
     );

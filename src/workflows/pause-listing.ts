@@ -1,7 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { isProbed } from '../games/games.ts';
-import { REPORT_VALID_MS, sourceAt } from '../history/current-status.ts';
+import { REPORT_VALID_MS, sourceAt, statusAt } from '../history/current-status.ts';
 import { t } from '../language/t.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
@@ -55,10 +55,12 @@ export function whyNotPaused(
     return isSilent ? { kind: 'not-known' } : null;
   }
   // Without checks, no downtime is counted.
-  if (config.PROBES === 'off' || !isProbed(game) || !probe.checkedAt) return null;
+  if (config.PROBES === 'off' || !probe.checkedAt) return null;
   if (probe.offlineSince) return { kind: 'offline' };
+  // Without its game it is not probed any more: an owner may have just removed that in an outage.
+  if (!isProbed(game)) return probe.checkedAt > after(now, -DAY) ? { kind: 'not-known' } : null;
   // An edit makes the status unknown until the next check: it must not hide an outage from this rule.
-  return probe.status === 'online' && probe.failures === 0 ? null : { kind: 'not-known' };
+  return statusAt(server, now) === 'online' && probe.failures === 0 ? null : { kind: 'not-known' };
 }
 
 function pauseSchema(clock: Clock) {

@@ -81,15 +81,18 @@ type Adopted = {
   ownershipProof: NonNullable<Server['proof']>;
 };
 
-/** A second address that an operator set stays. */
+/** A second address that an operator set stays; one that does not fit the listed game is left out. */
 function adoptServer(
   { servers }: ProveDeps,
   server: WithId<Server>,
   { draft, check, ownershipProof }: Adopted,
 ): Promise<WithId<Server> | null> {
-  const second = server.second
-    ? undefined
-    : newSecond(settingsOf(draft), stateOfOnly(server), UNCHECKED_ADDRESS, secondProof(check));
+  // The second address was asked as the other edition of the draft's game.
+  const isAlike = otherEdition(server.game)?.id === otherEdition(draft.game)?.id;
+  const second =
+    server.second || !isAlike
+      ? undefined
+      : newSecond(settingsOf(draft), stateOfOnly(server), UNCHECKED_ADDRESS, secondProof(check));
   return servers.findOneAndUpdate(
     // Matches only a server without an owner (absent or null): an operator may have assigned it meanwhile.
     { _id: server._id, ownerId: null, removedAt: null } as never,

@@ -11,7 +11,7 @@ import { startWorker } from '../support/workers.ts';
 
 type Ended = { status: number; deliveries: TakenVote[] } | 'cut';
 
-/** Many takes that wait at `url`, on a connection each. */
+/** Many takes that wait at `url`, on a connection each. One that an overloaded process refuses is made again. */
 function manyTakes(url: string, servers: FetchingServer[], each: number) {
   const agent = new Agent({ keepAlive: false });
   const sockets = new Set<Socket>();
@@ -25,17 +25,23 @@ function manyTakes(url: string, servers: FetchingServer[], each: number) {
           'content-length': body.length,
         };
         const path = `/api/v1/servers/${serverId}/deliveries/take`;
-        const sent = request(`${url}${path}`, { method: 'POST', agent, headers }, (response) => {
-          let text = '';
-          response.on('data', (chunk) => {
-            text += chunk;
+        const send = () => {
+          const sent = request(`${url}${path}`, { method: 'POST', agent, headers }, (response) => {
+            let text = '';
+            response.on('data', (chunk) => {
+              text += chunk;
+            });
+            response.on('end', () => {
+              if (response.statusCode === 503) setTimeout(send, 200);
+              else resolve({ status: response.statusCode ?? 0, ...JSON.parse(text) });
+            });
+            response.on('error', () => resolve('cut'));
           });
-          response.on('end', () => resolve({ status: response.statusCode ?? 0, ...JSON.parse(text) }));
-          response.on('error', () => resolve('cut'));
-        });
-        sent.on('socket', (socket) => sockets.add(socket));
-        sent.on('error', () => resolve('cut'));
-        sent.end(body);
+          sent.on('socket', (socket) => sockets.add(socket));
+          sent.on('error', () => resolve('cut'));
+          sent.end(body);
+        };
+        send();
       });
     }),
   );
