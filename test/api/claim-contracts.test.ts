@@ -104,6 +104,7 @@ describe('minecraftlist.org', () => {
     expect(await voted('A%2BB')).toMatchObject({ username: 'A+B', voted: true });
     expect(await voted('A+B')).toMatchObject({ username: 'A B', voted: false });
     expect(await voted('%F0%9F%98%80?x=%22')).toMatchObject({ username: '😀', voted: false });
+    expect(await voted('')).toMatchObject({ username: '', voted: false });
     expect((await at(all, '/api/v1/check/KEY/%E0%A4%A')).status).toBe(400);
   });
 

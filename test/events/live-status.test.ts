@@ -55,6 +55,7 @@ test('one message shows state, players, address, rank, goal and the link to vote
 test('in a pause the message says so, with the date and the sentence, and has no link to vote', async () => {
   const bench = await liveBench();
   const { deps, serverId, clock } = bench;
+  await deps.servers.updateOne({ _id: serverId }, { $set: { game: 'minecraft' } });
   await bench.players(25);
   await bench.set();
   await bench.run();

@@ -286,3 +286,27 @@ it('adding a second address keeps the state of the server, and asks both at once
   expect(after?.second?.firstState).toMatchObject({ status: 'online', checkedAt: before.probe.checkedAt });
   expect(after?.second?.state).toMatchObject({ status: 'unknown', checkedAt: null });
 });
+
+it('is offline when one address fails and the other one, offline already, is held back by a limit', async () => {
+  const bench = await pair();
+  await bench.bedrock.stop();
+  await probe(bench);
+  await rounds(bench, 3);
+  expect(await statuses(bench)).toEqual(['online', 'online', 'offline']);
+  const { ask } = bench.checkDeps;
+  bench.checkDeps.ask = async (target, ...rest) =>
+    target.game === 'mbe' ? { ok: false, failure: 'outgoing-limited', message: '' } : ask(target, ...rest);
+  await bench.gameServer.stop();
+  await rounds(bench, 4);
+  // Nobody has asked the second one for long.
+  expect(await statuses(bench)).toEqual(['offline', 'offline', 'unknown']);
+});
+
+it('keeps its second address whole if that is removed while another edit runs', async () => {
+  const bench = await pair();
+  const edits = [{ port: 25_570 }, { secondAddress: null }, { queryPort: 25_571 }];
+  await Promise.all(edits.map((edit) => editServer(bench.deps, bench.serverId, edit, 'test')));
+  const server = await bench.server();
+  expect(server.second).toBeUndefined();
+  expect(server).toMatchObject({ port: 25_570, queryPort: 25_571 });
+});

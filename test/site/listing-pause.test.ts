@@ -28,9 +28,10 @@ beforeEach(async () => {
 const path = () => `/dashboard/servers/${serverId.toHexString()}`;
 const page = async (part: string, headers = owner.headers) =>
   textOf((await getPage(web, part, headers)).body);
-const post = (part: string, fields: Record<string, string> = {}, headers = owner.headers) =>
-  sendForm(web, `${path()}/settings/pause${part}`, fields, headers);
 const server = () => web.deps.servers.findOne({ _id: serverId });
+const shown = async () => (await server())?.listingPause?.at.toISOString() ?? '';
+const post = async (part: string, fields: Record<string, string> = {}, headers = owner.headers) =>
+  sendForm(web, `${path()}/settings/pause${part}`, { shown: await shown(), ...fields }, headers);
 const inDays = (days: number) => dayOf(after(web.deps.clock.now(), days * DAY));
 
 describe('the card “Listing pause” of the settings', () => {
@@ -57,7 +58,10 @@ describe('the card “Listing pause” of the settings', () => {
       `${path()}/settings?done=pause-changed`,
     );
     expect((await server())?.listingPause).toEqual({ at: expect.any(Date) });
+    const old = { shown: await shown(), until: '', text: '' };
     expect((await post('/end')).headers.location).toBe(`${path()}/settings?done=resumed`);
+    // An old tab begins no pause.
+    expect((await post('', old)).statusCode).toBe(409);
     expect((await server())?.listingPause).toBeUndefined();
     expect(await page(`${path()}/settings`)).not.toContain('Change or end the pause');
   });

@@ -112,6 +112,18 @@ it('does not begin while the server is offline, while a check has failed, and be
   expect((await bench.server()).listingPause).toBeUndefined();
 });
 
+it('does not begin when the game was emptied in an outage', async () => {
+  const bench = await online();
+  const { deps, serverId, clock } = bench;
+  await bench.gameServer.stop();
+  for (let failures = 0; failures < 4; failures += 1) {
+    clock.move(6 * MINUTE);
+    await probe(bench);
+  }
+  await editServer(deps, serverId, { game: null }, BY);
+  expect((await pauseListing(deps, serverId, {}, BY)).kind).toBe('not-known');
+});
+
 it('a server that reports can be paused while its report is valid', async () => {
   const bench = await probingBench();
   const { deps, serverId, clock } = bench;

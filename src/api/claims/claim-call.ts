@@ -84,7 +84,9 @@ export type PathCall = { key: string; player: string; isClaim: boolean };
 export function pathCallOf(request: FastifyRequest, isClaim: boolean): PathCall {
   const [path = ''] = request.url.split('?');
   const name = path.replace(/\/$/, '').split('/').at(-1) ?? '';
-  const { key } = request.params as { key: string };
+  const { key, username } = request.params as { key: string; username: string };
+  // Without a name, the last part is the key.
+  if (username === '') return { key, player: '', isClaim };
   return { key, player: decodeURIComponent(name.replaceAll('+', ' ')).trim(), isClaim };
 }
 

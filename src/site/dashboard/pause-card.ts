@@ -47,10 +47,13 @@ export function pauseRoutes(
     schema: z.object({
       until: z.union([z.literal(''), z.iso.date({ error: () => t('must be a day such as 2026-11-20') })]),
       text: fieldText,
+      shown: fieldText,
     }),
     fields: { dateOfReturn: 'until' },
     show: page,
     run: async ({ server, by, path, data }) => {
+      if (data.shown !== shownPause(server, deps.clock.now()))
+        return refused(409, t('Nothing was saved: the pause began or ended since the page was opened.'));
       const until = data.until === '' ? undefined : new Date(data.until);
       const paused = await pauseListing(deps, server._id, { until, text: data.text }, by);
       if (paused.kind !== 'paused') return refusedPause(paused);
@@ -83,6 +86,11 @@ export function pauseRoutes(
   });
 }
 
+/** The beginning of the pause that a page shows: a form of before it, or of after it, neither begins nor changes one. */
+function shownPause(server: Server, now: Date): string {
+  return pauseAt(server, now)?.at.toISOString() ?? '';
+}
+
 function whyStillPaused(kind: 'no-answer' | 'no-game' | 'limited' | 'stopped'): string {
   if (kind === 'no-game') return t('Servers of this game are not checked. End the pause with the button.');
   if (kind === 'no-answer')
@@ -94,8 +102,7 @@ function whyStillPaused(kind: 'no-answer' | 'no-game' | 'limited' | 'stopped'): 
 
 function refusedPause(refusal: PauseRefusal): RefusedForm {
   if (refusal.kind === 'not-listed') return refused(404, t('No server is listed at this address.'));
-  const at = refusal.kind === 'too-many' ? refusal.nextAt : undefined;
-  return refused(409, whyNot(refusal), at);
+  return refused(409, whyNot(refusal));
 }
 
 function whyNot(refusal: Exclude<PauseRefusal, { kind: 'not-listed' }>): string {
@@ -161,6 +168,7 @@ function form(path: string, server: Server, typed: Typed, now: Date): Html {
   const pause = pauseAt(server, now);
   const fields = fieldsOf(typed);
   return html`<form method="post" action="${path}" class="stack">
+    <input type="hidden" name="shown" value="${shownPause(server, now)}" />
     ${fields.text('until', {
       label: t('Date of return'),
       hint: t('The pause ends by itself when this day begins (UTC). Leave it empty if you do not know yet.'),

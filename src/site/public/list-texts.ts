@@ -6,6 +6,7 @@ import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import { type ListPage, ROWS } from '../../ranking/read-lists.ts';
 import { type SearchedAddress, searchedAddress } from '../../ranking/searched-address.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
+import { secondOf } from '../../servers/second-address.ts';
 import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
 import { PageError } from '../error-pages.ts';
 import type { Site } from '../shared/decorate-site.ts';
@@ -105,7 +106,7 @@ function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress,
   }
   const many =
     rows.length < ROWS ? counted(rows.length, 'server') : t('The {rows} best ranked servers', { rows: ROWS });
-  return port === undefined || first.port === port
+  return port === undefined || first.port === port || secondOf(first)?.port === port
     ? t('{many} with the address {named}.', { many, named })
     : t('No server has the address {named}. With another port at this host: {many}.', { many, named });
 }

@@ -26,5 +26,8 @@ export function pauseNotice({ at, until, text }: ListingPause, more: Content = '
         until: returnTime(until),
       })
     : t('This server has been paused since {day}.', { day: day(at) });
-  return notice('attention', html`${state} ${text ? html`“<bdi>${text}</bdi>”` : ''} ${more}`);
+  return notice(
+    'attention',
+    html`${state} ${text ? t('“<bdi>{words}</bdi>”', { words: text }) : ''} ${more}`,
+  );
 }
