@@ -197,9 +197,10 @@ async function remove(session: Session, text: string, id: string): Promise<Answe
   const which = await requireOne(session, text, id);
   const { waiting } = await viewOf(session, which);
   await removeSubscription(session, which, BY);
+  const events = `${waiting === COUNTED_WAITING ? 'at least ' : ''}${countWithNoun(waiting, 'waiting event')}`;
   return {
     json: { id, removed: true, unsent_events: waiting },
-    text: `The subscription ${id} is removed; ${waiting === COUNTED_WAITING ? 'at least ' : ''}${countWithNoun(waiting, 'waiting event')} will not be sent.`,
+    text: `The subscription ${id} is removed; ${events} will not be sent.`,
   };
 }
 

@@ -9,7 +9,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { STATUSES } from '../../servers/server.ts';
 import { UNAUTHORIZED } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
-import { countRead, READS, READS_HEADERS } from './open-reads.ts';
+import { countRead, READ_REFUSED, READS_HEADERS, WITHOUT_TOKEN } from './open-reads.ts';
 import { publicRecord } from './public-record.ts';
 import {
   answer,
@@ -19,7 +19,6 @@ import {
   IF_NONE_MATCH,
   params,
   titled,
-  tooEarly,
   UNCHANGED,
 } from './schemas.ts';
 
@@ -67,7 +66,7 @@ export const addressesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async
         operationId: 'getServerAddresses',
         tags: ['server'],
         summary: 'Read the addresses of both editions',
-        description: `A server of Minecraft may have an address for each edition. With a token of the server there is no rate limit. Without a token it works while the server is listed, ${READS.times} times a minute for a network; a hidden server is 401 then.`,
+        description: `A server of Minecraft may have an address for each edition. ${WITHOUT_TOKEN}`,
         security: [{ token: [] }, {}],
         params,
         headers: IF_NONE_MATCH,
@@ -75,12 +74,7 @@ export const addressesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async
           200: answer(addresses, 'One or two addresses.', { ...ETAG_HEADER, ...READS_HEADERS }),
           304: UNCHANGED,
           ...COMMON_FAILURES,
-          429: tooEarly(
-            'too-many-requests',
-            'next_allowed_at',
-            'ReadRefused',
-            `Over ${READS.times} calls without a token in a minute came from this network.`,
-          ),
+          429: READ_REFUSED,
         },
       },
     },

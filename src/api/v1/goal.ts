@@ -7,7 +7,7 @@ import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { tagAnswers } from './etag.ts';
-import { countRead, READS, READS_HEADERS } from './open-reads.ts';
+import { countRead, READ_REFUSED, READS_HEADERS, WITHOUT_TOKEN } from './open-reads.ts';
 import { publicRecord } from './public-record.ts';
 import {
   answer,
@@ -19,7 +19,6 @@ import {
   params,
   timestamp,
   titled,
-  tooEarly,
   UNCHANGED,
 } from './schemas.ts';
 
@@ -71,7 +70,7 @@ export const goalEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         operationId: 'getVoteGoal',
         tags: ['server'],
         summary: 'Read the vote goal',
-        description: `With a token of the server there is no rate limit. Without a token it works while the server is listed, ${READS.times} times a minute for a network; a hidden server is 401 then.`,
+        description: WITHOUT_TOKEN,
         security: [{ token: [] }, {}],
         params,
         headers: IF_NONE_MATCH,
@@ -80,12 +79,7 @@ export const goalEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
           304: UNCHANGED,
           ...COMMON_FAILURES,
           404: failure(404, 'The server has no goal.'),
-          429: tooEarly(
-            'too-many-requests',
-            'next_allowed_at',
-            'ReadRefused',
-            `Over ${READS.times} calls without a token in a minute came from this network.`,
-          ),
+          429: READ_REFUSED,
         },
       },
     },

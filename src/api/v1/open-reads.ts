@@ -5,7 +5,7 @@ import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { useAllowances } from '../../platform/limits/rate-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasNoToken } from './authentication.ts';
-import { RATE_LIMIT_HEADERS, rateLimitHeaders, tooManyRequests } from './schemas.ts';
+import { RATE_LIMIT_HEADERS, rateLimitHeaders, tooEarly, tooManyRequests } from './schemas.ts';
 
 export const READS = defineLimit({
   key: 'read-api',
@@ -27,6 +27,17 @@ export const READS_HEADERS = {
     description: `Only without a token. ${RATE_LIMIT_HEADERS.RateLimit.description}`,
   },
 } as const;
+
+/** In the descriptions of these endpoints. */
+export const WITHOUT_TOKEN = `With a token of the server there is no rate limit. Without a token it works while the server is listed, ${READS.times} times a minute for a network; a hidden server is 401 then.`;
+
+/** Their 429. */
+export const READ_REFUSED = tooEarly(
+  'too-many-requests',
+  'next_allowed_at',
+  'ReadRefused',
+  `Over ${READS.times} calls without a token in a minute came from this network.`,
+);
 
 /** Counts a call without a token; calls with one have no limit. @throws {RefusedError} 429 if it is used up */
 export async function countRead(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
