@@ -1,15 +1,4 @@
-import { LOCALES, languageNow } from './language.ts';
-
-const rules = new Map<string, Intl.PluralRules>();
-
-export function plural<Text>(value: number, one: Text, other: Text): Text {
-  return rulesOf(LOCALES[languageNow()]).select(value) === 'one' ? one : other;
-}
-
-function rulesOf(locale: string): Intl.PluralRules {
-  const known = rules.get(locale);
-  if (known) return known;
-  const made = new Intl.PluralRules(locale);
-  rules.set(locale, made);
-  return made;
+/** For texts that are only in English. Other texts are sentences with an ICU plural, because a language may have more forms. */
+export function plural(value: number, one: string, other: string): string {
+  return value === 1 ? one : other;
 }

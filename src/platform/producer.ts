@@ -37,15 +37,14 @@ export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
   /** Shown after the queue's title in Bull Board: `Probe: alpha-craft`. Short and without secrets. */
   subject?: string;
-  /** Puts the job before all waiting jobs. Only for a few jobs at a time: the one added last runs first. */
-  first?: boolean;
+  /** Puts the job behind all waiting jobs without this option, also behind those that are added later. */
+  last?: boolean;
 };
 
 export type AddOptions = {
   /** Replaces a delayed job with the same key (see `QUEUES`), so that the job runs now. */
   hasten?: boolean;
-  subject?: string;
-};
+} & Omit<NewJob<QueueName>, 'payload'>;
 
 /** Never throws and returns within a limited time. */
 export type Producer = {
@@ -129,8 +128,7 @@ export function createProducer(
 
   const jobOf = <N extends QueueName>(
     name: N,
-    { payload, subject, first }: NewJob<N>,
-    { hasten = false }: AddOptions = {},
+    { payload, subject, last = false, hasten = false }: NewJob<N> & AddOptions,
   ): BullJob => {
     const id = QUEUES[name].key(payload as never);
     const opts: JobsOptions =
@@ -138,7 +136,7 @@ export function createProducer(
         ? { ...SOON_FORGOTTEN, jobId: id }
         : {
             ...HISTORY,
-            ...(first ? { lifo: true } : {}),
+            ...(last ? { priority: 1 } : {}),
             deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
           };
     const { title } = QUEUES[name];
@@ -163,7 +161,7 @@ export function createProducer(
   return {
     async add(name, payload, options = {}) {
       if (full()) return false;
-      const job = jobOf(name, { payload, subject: options.subject ?? '' }, options);
+      const job = jobOf(name, { payload, ...options });
       const span = {
         name: `send ${name}`,
         kind: 'producer',

@@ -124,8 +124,8 @@ async function countJobsIfRedisAnswers(deps: AppDeps) {
 }
 
 /**
- * How many jobs are examined to find the oldest one. The first job need not be the oldest, because a new job may be put
- * in front (`NewJob.first`).
+ * How many jobs of each state are examined to find the oldest one. The first job need not be the oldest: a delayed job
+ * that is due is put behind newer ones.
  */
 const NEXT_JOBS = 25;
 
@@ -137,7 +137,7 @@ async function countJobs({ queues, clock }: AppDeps) {
       const [counts, due, waiting, delayed] = await Promise.all([
         queues[name].getJobCounts(...JOB_STATES),
         queues[name].getDelayedCount(now),
-        queues[name].getJobs(['waiting'], 0, NEXT_JOBS - 1, true),
+        queues[name].getJobs(['waiting', 'prioritized'], 0, NEXT_JOBS - 1, true),
         queues[name].getJobs(['delayed'], 0, 0, true),
       ]);
       const since = Math.min(now, ...[...waiting, ...delayed].map(dueTimeOf));

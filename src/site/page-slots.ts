@@ -20,20 +20,31 @@ export type TakeSlot = (client: string) => Promise<() => void>;
 export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotLimits): TakeSlot {
   let taken = 0;
   const waiting = new Map<() => void, string>();
+  const waitingOf = new Map<string, number>();
 
-  const waitingOf = (client: string) => [...waiting.values()].filter((other) => other === client).length;
+  const leave = (one: () => void) => {
+    const client = waiting.get(one);
+    if (client === undefined) return false;
+    waiting.delete(one);
+    const left = (waitingOf.get(client) ?? 0) - 1;
+    if (left > 0) waitingOf.set(client, left);
+    else waitingOf.delete(client);
+    return true;
+  };
   const giveBack = () => {
     const [next] = waiting.keys();
     if (!next) {
       taken -= 1;
       return;
     }
-    waiting.delete(next);
+    leave(next);
     // The event loop handles other events first, such as incoming votes.
     setImmediate(next);
   };
   const wait = (client: string) => {
-    if (waiting.size >= mostWaiting || waitingOf(client) >= mostOfClient) throw busy();
+    const ofClient = waitingOf.get(client) ?? 0;
+    if (waiting.size >= mostWaiting || ofClient >= mostOfClient) throw busy();
+    waitingOf.set(client, ofClient + 1);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const begin = () => {
       clearTimeout(timer);
@@ -41,7 +52,7 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
     };
     const timer = setTimeout(() => {
       // If it is not in the map, it has just got a slot.
-      if (waiting.delete(begin)) reject(busy());
+      if (leave(begin)) reject(busy());
     }, waitMs);
     waiting.set(begin, client);
     return promise;

@@ -1,25 +1,16 @@
-import { afterEach, expect, test } from 'vitest';
-import { inLanguage, LOCALES } from '../../src/language/language.ts';
-import { counted } from '../../src/site/shared/format.ts';
+import { expect, test } from 'vitest';
+import { inLanguage, type Language } from '../../src/language/language.ts';
+import { counted, unit } from '../../src/site/shared/format.ts';
 
-const { de } = LOCALES;
-afterEach(() => {
-  LOCALES.de = de;
+const votes = (language: Language, numbers: number[]) =>
+  inLanguage(language, () => numbers.map((n) => counted(n, 'vote')));
+
+test('a noun has the forms of its language', () => {
+  expect(votes('en', [0, 1, 2, 21])).toEqual(['0 votes', '1 vote', '2 votes', '21 votes']);
+  expect(votes('de', [0, 1, 2])).toEqual(['0 Stimmen', '1 Stimme', '2 Stimmen']);
 });
 
-const german = (votes: number) => inLanguage('de', () => counted(votes, 'vote'));
-
-test('English and German have the singular for one only', () => {
-  expect([0, 1, 2, 21].map((votes) => counted(votes, 'vote'))).toEqual([
-    '0 votes',
-    '1 vote',
-    '2 votes',
-    '21 votes',
-  ]);
-  expect([0, 1, 2].map(german)).toEqual(['0 Stimmen', '1 Stimme', '2 Stimmen']);
-});
-
-test('a language that has the singular for zero too needs only its locale', () => {
-  LOCALES.de = 'fr-FR';
-  expect([0, 1, 2].map(german)).toEqual(['0 Stimme', '1 Stimme', '2 Stimmen']);
+test('the unit is the text beside the number', () => {
+  expect([1, 1_234].map((n) => unit(n, 'vote'))).toEqual(['vote', 'votes']);
+  expect(inLanguage('de', () => unit(1_234, 'server'))).toBe('Server');
 });

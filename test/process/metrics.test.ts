@@ -191,14 +191,16 @@ test('the jobs of every queue are counted, a waiting one with its age', async ()
   expect(sample(text, 'tallyport_oldest_waiting_work_seconds{queue="clean-up"}')).toBeGreaterThanOrEqual(0);
 });
 
-test('the age of a queue is that of its oldest job, also when a newer one goes first', async () => {
+test('the age of a queue is that of its oldest job, also when newer ones go first', async () => {
   const deps = await testDeps();
   const { queues, producer } = deps;
-  await queues['probe-servers'].add('Probe', { serverId: 'a' }, { timestamp: Date.now() - MINUTE });
-  const payload = { serverId: new ObjectId().toHexString() };
-  expect(await producer.addAll('probe-servers', [{ payload, first: true }])).toBe(1);
+  const old = { timestamp: Date.now() - MINUTE, priority: 1 };
+  await queues['draw-cards'].add('Draw', { serverId: 'a' }, old);
+  const jobs = [true, false].map((last) => ({ payload: { serverId: new ObjectId().toHexString() }, last }));
+  expect(await producer.addAll('draw-cards', jobs)).toBe(2);
+  expect(await queues['draw-cards'].getJobCounts('waiting', 'prioritized')).toEqual({ waiting: 1, prioritized: 2 });
   const text = await createMetrics(deps).text();
-  const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="probe-servers"}');
+  const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="draw-cards"}');
   expect(age).toBeGreaterThanOrEqual(60);
 });
 

@@ -99,6 +99,22 @@ test('is drawn again five minutes after its drawing at the earliest, however it 
   expect(await due()).toEqual([bannerId(serverId, '468x60')]);
 });
 
+test('the first drawing of one server comes before a new drawing of another', async () => {
+  const jobs = async () => web.deps.queues['draw-cards'].getJobs(['waiting', 'prioritized']);
+  await vi.waitUntil(async () => (await get()) && (await jobs()).length > 0);
+  await draw();
+  await web.deps.queues['draw-cards'].obliterate();
+  await set({ drawnAt: after(web.deps.clock.now(), -HOUR) });
+  await get();
+  await vi.waitUntil(async () => (await jobs()).length === 1);
+  await get('?size=728x90');
+  await vi.waitUntil(async () => (await jobs()).length === 2);
+  expect((await jobs()).map(({ data, opts }) => [data.banner, opts.priority ?? 0])).toEqual([
+    ['728x90', 0],
+    ['468x60', 1],
+  ]);
+});
+
 test('however many ask, a request is written once in five minutes, and noted once an hour', async () => {
   const batches = vi.spyOn(web.deps.bannerPictures.db, 'command');
   const updates = vi.spyOn(web.deps.bannerPictures, 'updateOne');

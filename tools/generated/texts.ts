@@ -9,7 +9,6 @@ const NAMING: Record<string, number[]> = {
   defineMessage: [0],
   sourceText: [0],
   explanation: [0, 1],
-  counted: [1],
 };
 
 const ROOT = new URL('../../', import.meta.url);
@@ -27,8 +26,7 @@ export function textsIn(code: string): string[] {
   const visit = (node: ts.Node) => {
     if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) {
       const { text: name } = node.expression;
-      const literals = (NAMING[name] ?? []).flatMap((at) => literalsOf(node.arguments[at]));
-      texts.push(...literals, ...(name === 'counted' ? literals.map((noun) => `${noun}s`) : []));
+      texts.push(...(NAMING[name] ?? []).flatMap((at) => literalsOf(node.arguments[at])));
     }
     ts.forEachChild(node, visit);
   };

@@ -2,8 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { playersHidden, statusAt } from '../../history/current-status.ts';
-import { plural } from '../../language/plural.ts';
-import { defineMessage, type PlainMessage, t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { ranksAfter } from '../../ranking/rank-snapshots.ts';
@@ -18,7 +17,7 @@ import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
 import { pageHead } from '../shared/deck.ts';
-import { count } from '../shared/format.ts';
+import { count, unit } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { sendPage } from '../shared/layout.ts';
@@ -101,7 +100,7 @@ function sums(own: OwnServer[], now: Date): Html {
   const waiting = own.filter(({ remarks }) => remarks.some(needsOwner)).length;
   const b = (text: Html) => html`<b>${text}</b>`;
   return html`<ul class="sums">
-    <li><b>${count(own.length)}</b> ${t(plural<PlainMessage>(own.length, 'server', 'servers'))}</li>
+    <li><b>${count(own.length)}</b> ${unit(own.length, 'server')}</li>
     <li>${t('<b>{votes}</b> votes in {days} days', { b, votes: count(votes), days: RANKING_DAYS })}</li>
     <li>${t('<b>{players}</b> playing now', { b, players: count(players) })}</li>
     ${

@@ -46,9 +46,11 @@ export async function keepUpToDate(deps: AppDeps, { ip, log }: FastifyRequest, d
   void orderDrawing(deps, drawn).catch((error: unknown) => log.warn(error, 'a picture was not marked'));
 }
 
-async function orderDrawing(deps: AppDeps, { kind, server, id, key, banner }: Drawn): Promise<void> {
+async function orderDrawing(deps: AppDeps, { kind, server, id, key, state, banner }: Drawn): Promise<void> {
   await markDue(deps, kind, id, key);
   // If Redis does not answer: the mark stays in the database, and the scheduler finds it later.
   const payload = { serverId: server._id.toHexString(), ...(banner && { banner }) };
-  await deps.producer.add('draw-cards', payload, { subject: server.slug });
+  // A picture that has a drawing waits for those that have none.
+  const last = state?.drawnAt !== undefined;
+  await deps.producer.add('draw-cards', payload, { subject: server.slug, last });
 }

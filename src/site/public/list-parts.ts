@@ -1,4 +1,3 @@
-import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { PickedRows } from '../../ranking/list-picks.ts';
@@ -11,7 +10,7 @@ import { countryName } from '../shared/country-names.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { emptyState } from '../shared/empty-card.ts';
 import { queryText } from '../shared/form.ts';
-import { count, counted, day } from '../shared/format.ts';
+import { count, counted, day, unit } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
 import { pixelPicture } from '../shared/generated-pictures.ts';
@@ -45,7 +44,7 @@ function totals({ servers, playing, votes }: ListingSummary): Html {
   const playingNow = () => t('<b>{players}</b> playing now', { players: count(playing ?? 0), b });
   const cast = () =>
     t('<b>{votes}</b> votes in {days} days', { votes: count(votes ?? 0), days: RANKING_DAYS, b });
-  return html`<p class="totals"><span><b>${count(servers)}</b> ${plural(servers, t('server'), t('servers'))}</span>
+  return html`<p class="totals"><span><b>${count(servers)}</b> ${unit(servers, 'server')}</span>
     ${playing === undefined ? '' : html`<span>${playingNow()}</span>`}
     ${votes === undefined ? '' : html`<span class="wide-only">${cast()}</span>`}</p>`;
 }
@@ -73,10 +72,11 @@ export function tagTiles({ base }: Site, tags: (Tag & { servers: number })[]): H
 }
 
 function tiles(shown: { path: string; picture: Html; name: string; servers: number }[]): Html {
-  return html`<ul>${shown.map(({ path, picture, name, servers }) => {
-    const unit = html`<span class="unit"> ${plural(servers, t('server'), t('servers'))}</span>`;
-    return html`<li><a href="${path}">${picture}<b>${name}</b><span>${count(servers)}${unit}</span></a></li>`;
-  })}</ul>`;
+  return html`<ul>${shown.map(
+    ({ path, picture, name, servers }) =>
+      html`<li><a href="${path}">${picture}<b>${name}</b><span>${count(servers)}<span class="unit">
+        ${unit(servers, 'server')}</span></span></a></li>`,
+  )}</ul>`;
 }
 
 /** The head of a list that is not the home page. */

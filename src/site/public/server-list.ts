@@ -1,5 +1,4 @@
 import { whyNotProbed } from '../../games/games.ts';
-import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
@@ -7,7 +6,7 @@ import type { Sort } from '../../ranking/sorts.ts';
 import type { ListingPause } from '../../servers/listing-pause.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { country } from '../shared/flags.ts';
-import { count, counted, day, dayText, decimal, oneDecimal, relative } from '../shared/format.ts';
+import { count, counted, day, dayText, decimal, oneDecimal, relative, unit } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -149,7 +148,7 @@ function figure({ votesCount, rankVotes, listedAt, rating, probedUptime }: Liste
     default: {
       const forRank = t('{votes} for the rank', { votes: decimal(rankVotes) });
       const weighed = rankVotes === votesCount ? '' : html` <small>${forRank}</small>`;
-      return html`<b>${count(votesCount)}</b> ${plural(votesCount, t('vote'), t('votes'))}${weighed}`;
+      return html`<b>${count(votesCount)}</b> ${unit(votesCount, 'vote')}${weighed}`;
     }
   }
 }

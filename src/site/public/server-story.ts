@@ -1,9 +1,8 @@
 import { PLAYER_DAYS, UPTIME_DAYS } from '../../history/daily-figures.ts';
-import { plural } from '../../language/plural.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import type { TopVoter } from '../../votes/top-voters.ts';
-import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
+import { count, counted, decimal, oneDecimal, unit } from '../shared/format.ts';
 import { face } from '../shared/generated-pictures.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -199,7 +198,7 @@ function voterList(voters: TopVoter[]): Html {
       { username, votes },
       index,
     ) => html`<li>${rankMark(index + 1, votes)}${face(username, 36)}${writtenLine(username)}
-      <span>${count(votes)}<span class="for-readers"> ${plural(votes, t('vote'), t('votes'))}</span></span></li>`,
+      <span>${count(votes)}<span class="for-readers"> ${unit(votes, 'vote')}</span></span></li>`,
   );
   return rows.length > 0
     ? html`<ol class="voters">${rows}</ol>`

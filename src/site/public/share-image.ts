@@ -1,7 +1,7 @@
 import type { ServerInfo } from '../../history/server-info.ts';
 import type { DrawnPictures } from '../../platform/pictures/picture-tasks.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
-import { count, counted } from '../shared/format.ts';
+import { count, unit } from '../shared/format.ts';
 import { hueOf, iconDrawing, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
@@ -98,7 +98,7 @@ function figures(info: ServerInfo): Html {
   const medal = votesCount > 0 && CARD_COLOURS.medals[rankPosition - 1];
   return html`${figureAt(LEFT, players, words, info.status === 'offline' ? CARD_COLOURS.bad : undefined)}
 ${figureAt(540, medal ? medalOf(rankPosition, medal) : count(rankPosition), 'rank')}
-${figureAt(800, count(votesCount), `${counted(votesCount, 'vote').replace(/^\S+ /, '')} in ${RANKING_DAYS} days`)}`;
+${figureAt(800, count(votesCount), `${unit(votesCount, 'vote')} in ${RANKING_DAYS} days`)}`;
 }
 
 /** The number of players and the text after it; if the number is not known, the status. */

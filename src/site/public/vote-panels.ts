@@ -1,5 +1,4 @@
 import type { WithId } from 'mongodb';
-import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import { pauseAt } from '../../servers/listing-pause.ts';
@@ -7,7 +6,7 @@ import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import { STREAK_GAP_HOURS, type VoteStreak } from '../../votes/vote-streak.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { count, counted, localTime } from '../shared/format.ts';
+import { count, counted, localTime, unit } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -43,7 +42,7 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
       : '';
   const figure = `${count(streak)}${isOpenEnded ? '+' : ''}`;
   return html`<section class="panel"><h2>${t('Streak')}</h2>
-    <p class="fig">${figure} <small>${plural(streak, t('vote in a row'), t('votes in a row'))}</small></p>
+    <p class="fig">${figure} <small>${unit(streak, 'vote in a row')}</small></p>
     <ol class="dots" aria-hidden="true">${dots.map((vote) => html`<li class="${classOf(vote)}"></li>`)}</ol>
     <p class="soft small">${next} ${t('{votes} this month.', { votes: counted(monthlyVotes, 'vote') })}
       ${t('A streak ends {hours} hours after its last vote.', { hours: STREAK_GAP_HOURS })}</p>

@@ -1,7 +1,6 @@
 import type { StatusTimes } from '../../delivery/timeline/status-text.ts';
 import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
-import { plural } from '../../language/plural.ts';
-import { type PlainMessage, t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import { type Html, html } from './html.ts';
 
@@ -81,10 +80,28 @@ export function oneDecimal(value: number): string {
   return formats().oneDecimal.format(value);
 }
 
-type Noun = { [K in PlainMessage]: `${K}s` extends PlainMessage ? K : never }[PlainMessage];
+/** Sentences, because a language may have more forms of a noun than two. */
+const COUNTED = {
+  'older attempt': defineMessage('{n, plural, one {# older attempt} other {# older attempts}}'),
+  favourite: defineMessage('{n, plural, one {# favourite} other {# favourites}}'),
+  'new player': defineMessage('{n, plural, one {# new player} other {# new players}}'),
+  player: defineMessage('{n, plural, one {# player} other {# players}}'),
+  review: defineMessage('{n, plural, one {# review} other {# reviews}}'),
+  server: defineMessage('{n, plural, one {# server} other {# servers}}'),
+  star: defineMessage('{n, plural, one {# star} other {# stars}}'),
+  time: defineMessage('{n, plural, one {# time} other {# times}}'),
+  vote: defineMessage('{n, plural, one {# vote} other {# votes}}'),
+  'vote in a row': defineMessage('{n, plural, one {# vote in a row} other {# votes in a row}}'),
+};
 
-export function counted(value: number, one: Noun): string {
-  return `${count(value)} ${t(plural<PlainMessage>(value, one, `${one}s` as PlainMessage))}`;
+/** `1,234 votes` */
+export function counted(n: number, noun: keyof typeof COUNTED): string {
+  return t(COUNTED[noun], { n });
+}
+
+/** `votes`, for a page that shows the number itself. */
+export function unit(n: number, noun: keyof typeof COUNTED): string {
+  return counted(n, noun).replace(count(n), '').trim();
 }
 
 /** `21 Nov 2026, 14:02 UTC` */
