@@ -114,6 +114,11 @@ export const TOP_COMMANDS: TopCommand[] = [
     load: async () => (await import('./config/check.ts')).addConfigCommands,
   },
   {
+    usage: 'languages [language]',
+    description: 'the languages of the pages: how many texts are translated, missing, unused or suspicious',
+    load: async () => (await import('./languages.ts')).addLanguagesCommand,
+  },
+  {
     usage: 'setup-link [options]',
     description: 'print the link with which a new site gets its first operator',
     load: async () => (await import('./setup-link.ts')).addSetupLinkCommand,

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { IntlMessageFormat } from 'intl-messageformat';
 import type en from './catalogues/en.json';
-import { LOCALES, languageNow, translationOf } from './language.ts';
+import { languageNow, localeOf, translationOf } from './language.ts';
 import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './text-types.ts';
 
 /** `npm run generate` finds the texts in the code and lists them in en.json. */
@@ -83,10 +83,12 @@ function elements(values: Record<string, Value | ((text: Html) => Html)>) {
 
 function formatFor(text: string): IntlMessageFormat {
   const language = languageNow();
-  const key = `${language}:${text}`;
+  // An operator's own text may replace a text while the process runs.
+  const translation = translated(text);
+  const key = `${language}:${translation}`;
   let format = formats.get(key);
   if (!format) {
-    format = new IntlMessageFormat(translated(text), LOCALES[language]);
+    format = new IntlMessageFormat(translation, localeOf(language));
     formats.set(key, format);
   }
   return format;

@@ -40,6 +40,17 @@ export function oneOf<const T extends string>(values: readonly T[]) {
   return z.enum(values, `must be one of ${values.join(', ')}`);
 }
 
+const LANGUAGE_CODE = /^[a-z]{2,3}$/;
+
+export const languageCode = z.string().regex(LANGUAGE_CODE, 'must be the code of a language, such as en');
+
+export const languageCodes = z.string().transform((value, context) => {
+  const codes = value.split(',').flatMap((code) => code.trim() || []);
+  for (const code of codes)
+    if (!LANGUAGE_CODE.test(code)) context.addIssue(`“${code}” is not the code of a language, such as en`);
+  return codes;
+});
+
 export const publicUrl = z
   .string()
   .refine(

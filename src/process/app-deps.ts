@@ -8,6 +8,7 @@ import { type OpenOptions, openResources, type Resources } from '../platform/res
 import type { AuthenticatedToken } from '../servers/api-token.ts';
 import { createAuthenticationCache } from '../servers/authenticate-token.ts';
 import { type LiveSettings, openLiveSettings } from '../settings/live-settings.ts';
+import { followOwnTexts } from '../settings/own-texts.ts';
 import { BlockList } from '../votes/blocks/block-list.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { PROOF_ITERATIONS } from '../votes/web/proof-of-work.ts';
@@ -41,6 +42,7 @@ export async function openAppDeps(
     await resources.close();
     throw error;
   });
+  const ownTexts = await followOwnTexts(config.LANGUAGES_DIR, resources.log);
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   const blockList = new BlockList(collections.blocks, resources.log);
   const deps: AppDeps = {
@@ -55,6 +57,7 @@ export async function openAppDeps(
     adoptServers: (userId) => adoptOnEntry(deps, userId),
     async close() {
       liveSettings.close();
+      ownTexts.close();
       // The running inserts end first, because each inserted vote is counted afterwards.
       await resources.batcher.settle(SECOND);
       await Promise.all([voteCounts.close(SECOND), blockList.close(SECOND)]);

@@ -1,7 +1,7 @@
-import { byLanguage, LANGUAGES, languageNow } from '../language/language.ts';
+import { forEachLanguage, languageNow, SHIPPED_LANGUAGES } from '../language/language.ts';
 
 /** The names in each language of the pages. An unassigned code has no name (`fallback: 'none'`). */
-const NAMES = byLanguage(
+const namesIn = forEachLanguage(
   (language) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' }),
 );
 
@@ -10,7 +10,7 @@ const REPLACED_BY_INTL: Record<string, [string, ...string[]]> = { tl: ['Filipino
 
 /** The assigned ISO 639-1 codes. Others (`iw`) are left out, because `Intl` replaces them. */
 const CODES = twoLetters().filter(
-  (code) => code in REPLACED_BY_INTL || (new Intl.Locale(code).language === code && NAMES.en.of(code)),
+  (code) => code in REPLACED_BY_INTL || (new Intl.Locale(code).language === code && namesIn('en').of(code)),
 );
 
 /** Codes by code and by name, both in lower case. */
@@ -22,7 +22,7 @@ function namesOf(code: string): string[] {
   const names = REPLACED_BY_INTL[code];
   if (names) return names;
   const own = new Intl.DisplayNames(code, { type: 'language' }).of(code);
-  return [own, ...LANGUAGES.map((language) => NAMES[language].of(code))].filter((name) => name !== undefined);
+  return [own, ...SHIPPED_LANGUAGES.map((language) => namesIn(language).of(code))].filter((name) => name !== undefined);
 }
 
 function twoLetters(): string[] {
@@ -32,7 +32,7 @@ function twoLetters(): string[] {
 
 /** `German` for `de` on an English page; the code if the language is unknown. */
 export function languageName(code: string): string {
-  return REPLACED_BY_INTL[code]?.[0] ?? NAMES[languageNow()].of(code) ?? code;
+  return REPLACED_BY_INTL[code]?.[0] ?? namesIn(languageNow()).of(code) ?? code;
 }
 
 /** For a code, a name in a language of the pages, or the language's own name (`deutsch`). */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept } from 'hono/utils/accept';
-import { inLanguage, isLanguage, type Language } from '../language/language.ts';
+import { inLanguage, type Language, offeredLanguages } from '../language/language.ts';
 import { t } from '../language/t.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { PageError } from './error-pages.ts';
@@ -15,14 +15,15 @@ declare module 'fastify' {
 }
 
 const COOKIE = 'tallyport-language';
-const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`);
+const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]{2,3})`);
 /** Browsers send far fewer characters. */
 const MAX_HEADER = 200;
 const COOKIE_SECONDS = 365 * 86_400;
 
 /**
  * The language in the URL (`?lang=de`), else the one that the visitor chose, else the browser's, else
- * `DEFAULT_LANGUAGE`. The admin area and the API are in English.
+ * `DEFAULT_LANGUAGE`; of these, the first that the operator has not switched off. The admin area and the API are in
+ * English.
  */
 export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): void {
   app.decorateRequest('language', 'en');
@@ -31,10 +32,15 @@ export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): v
     const { access } = request.routeOptions.config;
     if (access === 'operator' || (access === undefined && !request.is404)) return done();
     const asked = (request.query as { lang?: unknown } | undefined)?.lang;
-    request.isLanguageInAddress = isLanguage(asked);
-    request.language = isLanguage(asked)
-      ? asked
-      : (chosen(request) ?? preferred(request, config.DEFAULT_LANGUAGE));
+    const offered = offeredLanguages(config);
+    const inAddress = offered.find((language) => language === asked);
+    request.isLanguageInAddress = inAddress !== undefined;
+    request.language =
+      inAddress ??
+      chosen(request, offered) ??
+      preferred(request, offered) ??
+      offered.find((language) => language === config.DEFAULT_LANGUAGE) ??
+      (offered[0] as Language);
     return inLanguage(request.language, done);
   });
   // While a body is read, the async context with the language is lost.
@@ -46,7 +52,8 @@ export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedCon
   const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
   app.get('/language/:language', ANYONE, (request, reply) => {
     const { language } = request.params as { language: string };
-    if (!isLanguage(language)) throw new PageError(404, t('This listing does not have this language.'));
+    if (!app.site.languages.includes(language))
+      throw new PageError(404, t('This listing does not have this language.'));
     const { next } = request.query as { next?: unknown };
     return reply
       .header(
@@ -58,15 +65,15 @@ export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedCon
   });
 }
 
-function chosen({ headers: { cookie } }: FastifyRequest): Language | undefined {
+function chosen({ headers: { cookie } }: FastifyRequest, offered: Language[]): Language | undefined {
   const value = cookie?.match(COOKIE_VALUE)?.[1];
-  return isLanguage(value) ? value : undefined;
+  return offered.find((language) => language === value);
 }
 
 /** `Accept-Language` is of RFC 9110, 12.5.4; `de-AT` counts as `de`. */
-function preferred({ headers }: FastifyRequest, otherwise: Language): Language {
+function preferred({ headers }: FastifyRequest, offered: Language[]): Language | undefined {
   const accepted = parseAccept((headers['accept-language'] ?? '').slice(0, MAX_HEADER))
     .filter(({ q }) => q > 0)
-    .map(({ type }) => type.toLowerCase().split('-')[0]);
-  return accepted.find(isLanguage) ?? otherwise;
+    .map(({ type }) => type.toLowerCase().split('-')[0] ?? '');
+  return accepted.find((language) => offered.includes(language));
 }

@@ -1,6 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { type Language, TEXTS } from '../../src/language/language.ts';
-import { COMPLETE } from '../language/complete.ts';
+import { type Language, SHIPPED } from '../../src/language/language.ts';
 
 /** Attributes whose text users read or hear. */
 const READ = ['aria-label', 'title', 'placeholder', 'alt'];
@@ -24,10 +23,11 @@ const SAME =
  * @param names - texts of the sample data, which are not translated
  */
 export function untranslated(language: Language, page: string, english: string, names: string[]): string[] {
-  const own = COMPLETE[language] ?? [];
-  const words = new RegExp(`\\b(${ENGLISH.filter((word) => !own.includes(word)).join('|')})\\b`, 'i');
+  const words = new RegExp(`\\b(${ENGLISH.join('|')})\\b`, 'i');
   const alike = new Set(
-    Object.entries(TEXTS[language]).flatMap(([source, text]) => (source === text ? text.toLowerCase() : [])),
+    Object.entries(SHIPPED[language] ?? {}).flatMap(([source, text]) =>
+      source === text ? text.toLowerCase() : [],
+    ),
   );
   const same = new Set(textsOf(english));
   const rest = (text: string) => names.reduce((left, name) => left.replaceAll(name, ''), text).trim();

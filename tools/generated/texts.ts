@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript-6';
-import { LANGUAGES } from '../../src/language/language.ts';
+import { SHIPPED_LANGUAGES } from '../../src/language/language.ts';
 import { type Generated, listed, words } from './generated.ts';
 
 /** The functions that name English texts of the pages, each with the positions of these arguments. */
@@ -56,7 +56,7 @@ const inEnglish = new Intl.DisplayNames('en', { type: 'language' });
 
 /** The catalogues, sorted, and the list of English texts: `t` takes its keys, and translators' tools read it. */
 export const TEXT_FILES: Generated[] = [
-  ...LANGUAGES.filter((language) => language !== 'en').map((language) => ({
+  ...SHIPPED_LANGUAGES.filter((language) => language !== 'en').map((language) => ({
     file: `src/language/catalogues/${language}.json`,
     make: (now: string) => sorted(JSON.parse(now)),
   })),
@@ -65,6 +65,6 @@ export const TEXT_FILES: Generated[] = [
     make: () => sorted(Object.fromEntries(textsOfCode().map((text) => [text, text]))),
   },
   words('README.md', 'languages', () =>
-    listed(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
+    listed(SHIPPED_LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
   ),
 ];

@@ -5,6 +5,7 @@ import { hiding } from '../../platform/masked.ts';
 import { readSecretFiles } from '../../platform/secret-settings.ts';
 import { SECRETS, SECRETS_IN_FILES, SETTINGS } from '../../platform/settings/definitions.ts';
 import { requireCanaryGames } from '../../probing/canary.ts';
+import { readOwnTexts } from '../../settings/own-texts.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';
 import { type Answer, printAnswer } from '../answer.ts';
@@ -86,10 +87,19 @@ async function load(
   };
   const config = await attempt(() => loadConfig(env));
   if (config) await attempt(() => requireCanaryGames(config));
-  const { SITE_PAGES_DIR: folder, LOGO: logo } = variables;
+  const { SITE_PAGES_DIR: folder, LOGO: logo, LANGUAGES_DIR: languages } = variables;
   if (folder) await attempt(() => readSitePages(folder));
   if (logo) await attempt(() => readLogo(logo));
+  if (languages) await attempt(() => requireOwnTexts(languages));
   return { config, errors };
+}
+
+/** @throws {ConfigError} with each text that no process would use */
+async function requireOwnTexts(folder: string): Promise<void> {
+  const { mistakes } = await readOwnTexts(folder).catch((error: Error) => ({
+    mistakes: [`LANGUAGES_DIR (“${folder}”) cannot be read: ${error.message}`],
+  }));
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
 }
 
 function answerOf(

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { LANGUAGE_NAMES, LANGUAGES } from '../../language/language.ts';
-import { colour, contact, footerLinks, line, oneOf } from '../config-values.ts';
+import { nameOfLanguage, SHIPPED_LANGUAGES } from '../../language/language.ts';
+import { colour, contact, footerLinks, languageCode, languageCodes, line } from '../config-values.ts';
 import { storedLogo, storedPage } from '../stored-values.ts';
 import { setting, settingsSection } from './setting.ts';
 
 export const LOGO_KILOBYTES = 256;
+
+const LANGUAGE_OPTIONS = SHIPPED_LANGUAGES.map((code): [string, string] => [code, nameOfLanguage(code)]);
 
 export const siteSettings = settingsSection(
   { title: 'The site' },
@@ -28,14 +30,29 @@ export const siteSettings = settingsSection(
         hint: 'An e-mail address or a link, shown where users need you.',
       },
     }),
-    DEFAULT_LANGUAGE: setting(oneOf(LANGUAGES).default('en'), {
-      description: `The language of the pages for visitors whose browser prefers no language that they have: ${LANGUAGES.map((language) => `\`${language}\` (${LANGUAGE_NAMES[language]})`).join(', ')}. Visitors change it at the foot of each page. The admin area is English.`,
+    DEFAULT_LANGUAGE: setting(languageCode.default('en'), {
+      description: `The language of the pages for visitors whose browser prefers no language that they have: ${LANGUAGE_OPTIONS.map(([code, name]) => `\`${code}\` (${name})`).join(', ')}, or one of \`LANGUAGES_DIR\`. Visitors change it at the foot of each page. The admin area is English.`,
       field: {
         group: 'site',
         label: 'Language',
         hint: 'For visitors whose browser prefers no language that the pages have.',
-        options: LANGUAGES.map((language) => [language, LANGUAGE_NAMES[language]]),
+        options: LANGUAGE_OPTIONS,
       },
+    }),
+    LANGUAGES: setting(languageCodes.default([]), {
+      description:
+        'The languages of the pages, separated by commas. Without this setting: all, those of `LANGUAGES_DIR` too.',
+      example: 'en,fr,pl',
+      field: {
+        group: 'site',
+        label: 'Languages of the pages',
+        hint: `Codes separated by commas, such as “en,fr”. Empty: all. There are ${SHIPPED_LANGUAGES.join(', ')}, and those of LANGUAGES_DIR.`,
+      },
+    }),
+    LANGUAGES_DIR: setting(z.string().optional(), {
+      description:
+        'A folder with your own texts: files such as `fr.json`, which change texts of a language or add a language (docs/translating.md). A change applies within seconds. A broken file is refused with its line, and the last good one stays.',
+      example: '/etc/tallyport/languages',
     }),
     NOTICE: setting(line(300).default(''), {
       description:

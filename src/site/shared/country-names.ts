@@ -1,6 +1,6 @@
-import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
+import { forEachLanguage, languageNow, localeOf } from '../../language/language.ts';
 
-const REGIONS = byLanguage((language) => regions(LOCALES[language]));
+const regionsIn = forEachLanguage((language) => regions(localeOf(language)));
 
 /** Unicode's list also has regions that are no countries of ISO 3166-1, such as the EU. */
 function regions(locale: string): [string, string][] {
@@ -15,12 +15,12 @@ function regions(locale: string): [string, string][] {
     .toSorted(([, a], [, b]) => a.localeCompare(b, locale));
 }
 
-const COUNTRIES = byLanguage((language) => new Map(REGIONS[language]));
+const namesIn = forEachLanguage((language) => new Map(regionsIn(language)));
 
 export function countries(): [code: string, name: string][] {
-  return REGIONS[languageNow()];
+  return regionsIn(languageNow());
 }
 
 export function countryName(code: string): string {
-  return COUNTRIES[languageNow()].get(code) ?? code;
+  return namesIn(languageNow()).get(code) ?? code;
 }

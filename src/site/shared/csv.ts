@@ -1,8 +1,8 @@
-import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
+import { forEachLanguage, languageNow, localeOf } from '../../language/language.ts';
 
 /** Excel expects a semicolon between cells where a comma separates decimals. */
-const FORMS = byLanguage((language) => {
-  const parts = new Intl.NumberFormat(LOCALES[language]).formatToParts(0.5);
+const formIn = forEachLanguage((language) => {
+  const parts = new Intl.NumberFormat(localeOf(language)).formatToParts(0.5);
   const decimal = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
   return { decimal, separator: decimal === ',' ? ';' : ',' };
 });
@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK = '\ufeff';
  * formula gets a leading apostrophe (OWASP, "CSV Injection"), because players choose some of the texts.
  */
 export function csv(columns: string[], rows: (string | number | null)[][]): string {
-  const { separator, decimal } = FORMS[languageNow()];
+  const { separator, decimal } = formIn(languageNow());
   const lines = [columns, ...rows].map(
     (row) => `${row.map((one) => cell(one, decimal)).join(separator)}\r\n`,
   );

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../accounts/sessions.ts';
+import { type Language, offeredLanguages } from '../../language/language.ts';
 import type { StoredLogo } from '../../platform/stored-values.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type AssetName, type Assets, accentLogoPath, accentPath } from '../assets.ts';
@@ -24,6 +25,8 @@ export type Site = {
   /** An e-mail address, or the URL of a contact page. */
   readonly contact: string | undefined;
   readonly pages: SitePages;
+  /** Those that the operator has not switched off. */
+  readonly languages: Language[];
   readonly footerLinks: { text: string; href: string }[];
   readonly logo: ShownLogo;
   readonly accentStyle: string | null;
@@ -60,6 +63,9 @@ export function decorateSite(app: FastifyInstance, deps: AppDeps, assets: Assets
     },
     get pages() {
       return pages();
+    },
+    get languages() {
+      return offeredLanguages(config);
     },
     get footerLinks() {
       return config.FOOTER_LINKS;

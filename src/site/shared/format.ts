@@ -1,5 +1,5 @@
 import type { StatusTimes } from '../../delivery/timeline/status-text.ts';
-import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
+import { forEachLanguage, languageNow, localeOf } from '../../language/language.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import { type Html, html } from './html.ts';
@@ -39,9 +39,9 @@ function formatsOf(locale: string) {
   };
 }
 
-const FORMATS = byLanguage((language) => formatsOf(LOCALES[language]));
+const formatsIn = forEachLanguage((language) => formatsOf(localeOf(language)));
 
-const formats = () => FORMATS[languageNow()];
+const formats = () => formatsIn(languageNow());
 
 /** `21 Nov`, of a UTC day. */
 export function shortDay(at: Date): string {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { User } from '../../accounts/user.ts';
 import { compressPage } from '../../http/compressed.ts';
-import { inLanguage, LANGUAGE_NAMES, LANGUAGES, languageNow } from '../../language/language.ts';
+import { inLanguage, languageNow, nameOfLanguage } from '../../language/language.ts';
 import { type Text, t } from '../../language/t.ts';
 import type { AssetName } from '../assets.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
@@ -127,12 +127,12 @@ function footer(site: Site): Html {
   ]}`;
 }
 
-function languageSwitch({ base }: Site, address: string): Html {
-  const others = LANGUAGES.filter((language) => language !== languageNow());
+function languageSwitch({ base, languages }: Site, address: string): Html {
+  const others = languages.filter((language) => language !== languageNow());
   const next = encodeURIComponent(address);
   return html`${others.map(
     (language) => html`<a href="${base}/language/${language}?next=${next}" lang="${language}"
-      hreflang="${language}" rel="nofollow">${LANGUAGE_NAMES[language]}</a>`,
+      hreflang="${language}" rel="nofollow">${nameOfLanguage(language)}</a>`,
   )}`;
 }
 

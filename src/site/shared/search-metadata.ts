@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language, languageNow } from '../../language/language.ts';
+import { type Language, languageNow } from '../../language/language.ts';
 import type { Site } from './decorate-site.ts';
 import { type Html, html } from './html.ts';
 import { type JsonLd, jsonLdBlock } from './json-ld.ts';
@@ -20,7 +20,7 @@ export function inLanguageOf(path: string, language: Language): string {
 }
 
 export function searchMetadata(
-  { url, name }: Site,
+  { url, name, languages }: Site,
   title: string,
   { canonical, description, image, ...list }: SearchMetadata,
   isLanguageInAddress: boolean,
@@ -36,7 +36,7 @@ export function searchMetadata(
   return html`<meta name="description" content="${description}" />
     <link rel="canonical" href="${url}${own}" />
     <link rel="alternate" hreflang="x-default" href="${url}${canonical}" />
-    ${LANGUAGES.map(
+    ${languages.map(
       (language) =>
         html`<link rel="alternate" hreflang="${language}" href="${url}${inLanguageOf(canonical, language)}" />`,
     )}
