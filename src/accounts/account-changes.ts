@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { t } from '../language/t.ts';
 import { putMail } from '../mail/outbox.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import type { AccountsDeps } from './deps.ts';
@@ -18,32 +19,43 @@ type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 type ChangeText = { subject: string; text: string };
 
 /** `site`: the name of the site that was linked or unlinked. */
-const MAILS: Record<AccountChange | 'two-factor-reset', ChangeText | ((site: string) => ChangeText)> = {
-  'two-factor-on': {
-    subject: 'Your second factor is on',
-    text: 'The second factor of your account was switched on.',
-  },
-  'two-factor-off': {
-    subject: 'Your second factor is off',
-    text: 'The second factor of your account was switched off. Your password alone opens it now.',
-  },
-  'backup-codes': {
-    subject: 'You have new backup codes',
-    text: 'New backup codes were made for your account. The old ones work no more.',
-  },
-  password: { subject: 'Your password is changed', text: 'A new password was set for your account.' },
+const MAILS: Record<AccountChange | 'two-factor-reset', (site: string) => ChangeText> = {
+  'two-factor-on': () => ({
+    subject: t('Your second factor is on'),
+    text: t('The second factor of your account was switched on.'),
+  }),
+  'two-factor-off': () => ({
+    subject: t('Your second factor is off'),
+    text: t('The second factor of your account was switched off. Your password alone opens it now.'),
+  }),
+  'backup-codes': () => ({
+    subject: t('You have new backup codes'),
+    text: t('New backup codes were made for your account. The old ones work no more.'),
+  }),
+  password: () => ({
+    subject: t('Your password is changed'),
+    text: t('A new password was set for your account.'),
+  }),
   'site-linked': (site) => ({
-    subject: `You can sign in with ${site}`,
-    text: `Your account can now be opened with your account at ${site}. You can unlink it on the page of your account, if the account has a password.`,
+    subject: t('You can sign in with {site}', { site }),
+    text: t(
+      'Your account can now be opened with your account at {site}. You can unlink it on the page of your account, if the account has a password.',
+      { site },
+    ),
   }),
   'site-unlinked': (site) => ({
-    subject: `Your account is no longer linked to ${site}`,
-    text: `The link of your account to ${site} was removed. Your password still opens it. A sign-in with ${site} and the same e-mail address links it again.`,
+    subject: t('Your account is no longer linked to {site}', { site }),
+    text: t(
+      'The link of your account to {site} was removed. Your password still opens it. A sign-in with {site} and the same e-mail address links it again.',
+      { site },
+    ),
   }),
-  'two-factor-reset': {
-    subject: 'Your second factor was taken away',
-    text: 'An operator has taken the second factor of your account away. Your password alone opens it now.',
-  },
+  'two-factor-reset': () => ({
+    subject: t('Your second factor was taken away'),
+    text: t(
+      'An operator has taken the second factor of your account away. Your password alone opens it now.',
+    ),
+  }),
 };
 
 /** Records a user's change to their own account in the audit log and mails the user about it. */
@@ -70,8 +82,10 @@ export async function mailAccountChange(
 ): Promise<void> {
   const { SMTP_URL, PUBLIC_URL: url } = deps.config;
   if (SMTP_URL === undefined || !emailVerified) return;
-  const mail = MAILS[change];
-  const { subject, text } = typeof mail === 'function' ? mail(site) : mail;
-  const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
+  const { subject, text } = MAILS[change](site);
+  const ifNotYou = t(
+    'If this was not you, set a new password now, look at your sessions, and tell the operator: {page}',
+    { page: `${url}/forgot-password` },
+  );
   await putMail(deps, { to: email, ...mailText(deps.config, subject, text, ifNotYou) });
 }

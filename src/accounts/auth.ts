@@ -2,6 +2,7 @@ import { mongodbAdapter } from 'better-auth/adapters/mongodb';
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { ObjectId } from 'mongodb';
+import { languageNow } from '../language/language.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { errorType } from '../platform/error-type.ts';
@@ -79,7 +80,7 @@ function usedSettings(config: ConnectedConfig): string {
 }
 
 function openLibrary(deps: AccountsDeps, giveLink: GiveLink, inSlot: ReturnType<typeof createPasswordSlots>) {
-  const { config, log, mongo, passwords, verifications, clock } = deps;
+  const { config, log, mongo, passwords, users, verifications, clock } = deps;
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
 
@@ -108,6 +109,8 @@ function openLibrary(deps: AccountsDeps, giveLink: GiveLink, inSlot: ReturnType<
         suspendedAt: { type: 'date', input: false, required: false },
         emailChangedAt: { type: 'date', input: false, required: false },
         wantsMail: { type: 'boolean', input: false, defaultValue: true },
+        language: { type: 'string', input: false, required: false },
+        choseLanguage: { type: 'boolean', input: false, required: false },
       },
       validateUserInfo: async ({ user, source }, context) => {
         if (source.method !== 'oauth') return undefined;
@@ -191,7 +194,14 @@ function openLibrary(deps: AccountsDeps, giveLink: GiveLink, inSlot: ReturnType<
             const given = before?.user.id === userId ? before.session.secondFactorAt : null;
             return { data: { secondFactorAt: includesCode(path) ? clock.now() : given } };
           },
-          after: ({ userId }) => deps.adoptServers(new ObjectId(userId)),
+          after: async ({ userId }) => {
+            const _id = new ObjectId(userId);
+            await users.updateOne(
+              { _id, choseLanguage: { $ne: true } },
+              { $set: { language: languageNow() } },
+            );
+            await deps.adoptServers(_id);
+          },
         },
       },
     },

@@ -1,3 +1,4 @@
+import { t } from '../language/t.ts';
 import type { Config } from '../platform/config.ts';
 import { type AddressChange, CONFIRM_DAYS } from './address/address-change.ts';
 import type { AccountDeletion } from './deletion/account-deletion.ts';
@@ -19,11 +20,18 @@ type Ends = Pick<AddressChange, 'from' | 'to'>;
 export function confirmOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
-    'Confirm the change of your address',
-    `Somebody, most likely you, asked to change the e-mail address of your account from ${from} to ${to}. Confirm or cancel the change with this link, within ${CONFIRM_DAYS} days:`,
+    t('Confirm the change of your address'),
+    t(
+      'Somebody, most likely you, asked to change the e-mail address of your account from {from} to {to}. Confirm or cancel the change with this link, within {days} days:',
+      { from, to, days: CONFIRM_DAYS },
+    ),
     link,
-    'The change happens after both addresses have confirmed it. Without your confirmation nothing changes.',
-    `If it was not you, somebody knows your password. Cancel the change and set a new password: ${site.PUBLIC_URL}/forgot-password`,
+    t(
+      'The change happens after both addresses have confirmed it. Without your confirmation nothing changes.',
+    ),
+    t('If it was not you, somebody knows your password. Cancel the change and set a new password: {page}', {
+      page: `${site.PUBLIC_URL}/forgot-password`,
+    }),
   );
 }
 
@@ -31,9 +39,12 @@ export function confirmOldText(site: SiteNameAndUrl, { from, to }: Ends, link: s
 export function operatorOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
-    'Your address is about to be changed',
-    `An operator was asked to change the e-mail address of your account from ${from} to ${to}, because mails to ${from} can no longer be read. The change happens when the new address confirms it, within ${CONFIRM_DAYS} days.`,
-    'If you did not ask for this, cancel the change with this link and tell the operator:',
+    t('Your address is about to be changed'),
+    t(
+      'An operator was asked to change the e-mail address of your account from {from} to {to}, because mails to {from} can no longer be read. The change happens when the new address confirms it, within {days} days.',
+      { from, to, days: CONFIRM_DAYS },
+    ),
+    t('If you did not ask for this, cancel the change with this link and tell the operator:'),
     link,
   );
 }
@@ -42,10 +53,15 @@ export function operatorOldText(site: SiteNameAndUrl, { from, to }: Ends, link: 
 export function confirmNewText(site: SiteNameAndUrl, link: string): MailText {
   return mailText(
     site,
-    'Confirm your new address',
-    `Somebody, most likely you, wants to use this e-mail address for their account. Confirm it with this link, within ${CONFIRM_DAYS} days:`,
+    t('Confirm your new address'),
+    t(
+      'Somebody, most likely you, wants to use this e-mail address for their account. Confirm it with this link, within {days} days:',
+      { days: CONFIRM_DAYS },
+    ),
     link,
-    'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
+    t(
+      'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
+    ),
   );
 }
 
@@ -53,9 +69,12 @@ export function confirmNewText(site: SiteNameAndUrl, link: string): MailText {
 export function changedText(site: SiteNameAndUrl, { from, to }: Ends): MailText {
   return mailText(
     site,
-    'Your address is changed',
-    `The e-mail address of your account was changed from ${from} to ${to}. Sign in with the new address from now on. Your other sessions were signed out.`,
-    'If this was not you, tell the operator at once.',
+    t('Your address is changed'),
+    t(
+      'The e-mail address of your account was changed from {from} to {to}. Sign in with the new address from now on. Your other sessions were signed out.',
+      { from, to },
+    ),
+    t('If this was not you, tell the operator at once.'),
   );
 }
 
@@ -67,18 +86,24 @@ export function requestedText(
   const at = `${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return mailText(
     site,
-    'Your account will be deleted',
-    `Somebody, most likely you, asked to delete your account. It will be deleted on ${at}, with your servers and reviews. To keep your account, open this link before then:`,
+    t('Your account will be deleted'),
+    t(
+      'Somebody, most likely you, asked to delete your account. It will be deleted on {at}, with your servers and reviews. To keep your account, open this link before then:',
+      { at },
+    ),
     link,
-    `If it was not you, somebody knows your password. Keep your account with the link, and set a new password: ${site.PUBLIC_URL}/forgot-password`,
+    t(
+      'If it was not you, somebody knows your password. Keep your account with the link, and set a new password: {page}',
+      { page: `${site.PUBLIC_URL}/forgot-password` },
+    ),
   );
 }
 
 export function keptText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
-    'Your account will not be deleted',
-    'The deletion of your account was cancelled. Nothing was deleted.',
+    t('Your account will not be deleted'),
+    t('The deletion of your account was cancelled. Nothing was deleted.'),
   );
 }
 
@@ -86,15 +111,17 @@ export function keptText(site: SiteNameAndUrl): MailText {
 export function lastOperatorText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
-    'Your account was not deleted',
-    'You are the last operator of this listing, so your account was not deleted. Make another user an operator, and request the deletion again.',
+    t('Your account was not deleted'),
+    t(
+      'You are the last operator of this listing, so your account was not deleted. Make another user an operator, and request the deletion again.',
+    ),
   );
 }
 
 export function deletedText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
-    'Your account is deleted',
-    'Your account was deleted, with your servers and reviews. We send no more mail to this address.',
+    t('Your account is deleted'),
+    t('Your account was deleted, with your servers and reviews. We send no more mail to this address.'),
   );
 }

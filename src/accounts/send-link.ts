@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { t } from '../language/t.ts';
 import { putMail } from '../mail/outbox.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { AccountsDeps } from './deps.ts';
@@ -37,31 +38,41 @@ export function linkText(site: SiteNameAndUrl, { kind, address }: Pick<OneTimeLi
 export function hasAccountText(site: SiteNameAndUrl): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
   return {
-    subject: `You have an account at ${name} already`,
+    subject: t('You have an account at {listing} already', { listing: name }),
     text: signed(
       site,
-      `Somebody, most likely you, has just tried to use this address for another account at ${name}. The address has an account there already. Sign in:`,
+      t(
+        'Somebody, most likely you, has just tried to use this address for another account at {listing}. The address has an account there already. Sign in:',
+        { listing: name },
+      ),
       `${url}/sign-in`,
-      'If you have forgotten your password, set a new one:',
+      t('If you have forgotten your password, set a new one:'),
       `${url}/forgot-password`,
-      'If it was not you, there is nothing to do.',
+      t('If it was not you, there is nothing to do.'),
     ),
   };
 }
 
 const MAILS: Record<
   OneTimeLink['kind'],
-  (name: string, url: string) => { subject: string; before: string; after: string }
+  (listing: string, url: string) => { subject: string; before: string; after: string }
 > = {
-  'set-password': (name, url) => ({
-    subject: `Set your password at ${name}`,
-    before: `Set a new password for your account at ${name} (${url}) with this link. It works once, within an hour:`,
-    after: 'If you did not ask for it, there is nothing to do: your password stays as it is.',
+  'set-password': (listing, url) => ({
+    subject: t('Set your password at {listing}', { listing }),
+    before: t(
+      'Set a new password for your account at {listing} ({url}) with this link. It works once, within an hour:',
+      { listing, url },
+    ),
+    after: t('If you did not ask for it, there is nothing to do: your password stays as it is.'),
   }),
-  'verify-email': (name, url) => ({
-    subject: `Confirm your address at ${name}`,
-    before: `Somebody, most likely you, wants to sign up at ${name} (${url}) with this address. Confirm it and choose your password with this link, within a day:`,
-    after:
+  'verify-email': (listing, url) => ({
+    subject: t('Confirm your address at {listing}', { listing }),
+    before: t(
+      'Somebody, most likely you, wants to sign up at {listing} ({url}) with this address. Confirm it and choose your password with this link, within a day:',
+      { listing, url },
+    ),
+    after: t(
       'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
+    ),
   }),
 };

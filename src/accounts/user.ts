@@ -27,6 +27,10 @@ const userDefinition = {
   /** The reason that the user sees when they sign in. */
   suspensionReason: { type: String, maxlength: LONGEST_REASON },
   twoFactorEnabled: { type: Boolean, default: false },
+  /** The code of the language of their mails: the one that they chose, else that of the page of their last sign-in. */
+  language: { type: String, maxlength: 3 },
+  /** They chose `language`, so their pages are in it too, in every browser that chose no other. */
+  choseLanguage: { type: Boolean },
   /** Whether this user gets mail about their servers. */
   wantsMail: { type: Boolean, default: true },
   /** The kinds of mail about servers that the user switched off (notifications/kinds.ts). Absent before any choice. */

@@ -10,6 +10,7 @@ import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
 import { optionalReason, shownText } from '../platform/text.ts';
 import { mailAccountChange } from './account-changes.ts';
 import type { AccountsDeps } from './deps.ts';
+import { inLanguageOfUser } from './mail-language.ts';
 import type { SignInSession, User, UserRole } from './user.ts';
 
 /** `by`: the operator's e-mail address. At the command line, `by` is `cli` and `userId` is null. */
@@ -89,7 +90,8 @@ export async function resetTwoFactor(deps: AccountsDeps, userId: ObjectId, who: 
     return { action: 'person.reset-two-factor', details: {} };
   });
   const user = await deps.users.findOne({ _id: userId });
-  if (user) await mailAccountChange(deps, user, 'two-factor-reset');
+  if (user)
+    await inLanguageOfUser(deps.config, user, () => mailAccountChange(deps, user, 'two-factor-reset'));
 }
 
 export async function setRole(deps: AccountsDeps, userId: ObjectId, role: UserRole, who: Decider) {

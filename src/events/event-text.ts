@@ -1,41 +1,49 @@
 import type { ObjectId } from 'mongodb';
 import type { GoalPeriod } from '../goals/goal.ts';
+import { forEachLanguage, languageNow, localeOf } from '../language/language.ts';
+import { t } from '../language/t.ts';
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
-const moment = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'long',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
+const formatsIn = forEachLanguage((language) => {
+  const locale = localeOf(language);
+  const unit = (unit: string) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
+  return {
+    moment: new Intl.DateTimeFormat(locale, {
+      day: 'numeric',
+      month: 'long',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: 'UTC',
+    }),
+    number: new Intl.NumberFormat(locale),
+    units: { day: unit('day'), hour: unit('hour'), minute: unit('minute') },
+  };
 });
 
 /** `21 November at 08:00 UTC` */
 export function notificationTime(at: Date): string {
-  return `${moment.format(at)} UTC`;
+  return `${formatsIn(languageNow()).moment.format(at)} UTC`;
 }
-
-const counting = new Intl.NumberFormat('en-GB');
 
 export function numberText(number: number): string {
-  return counting.format(number);
+  return formatsIn(languageNow()).number.format(number);
 }
 
-export function votes(number: number): string {
-  return `${numberText(number)} ${number === 1 ? 'vote' : 'votes'}`;
+export function votes(n: number): string {
+  return t('{n, plural, one {# vote} other {# votes}}', { n });
 }
 
 /** `90 minutes`, `3 hours`: rounded; a unit is used from two of it on. */
 export function durationText(ms: number): string {
-  const units = [
-    [DAY, 'day'],
-    [HOUR, 'hour'],
-    [MINUTE, 'minute'],
+  const { units } = formatsIn(languageNow());
+  const sizes = [
+    [DAY, units.day],
+    [HOUR, units.hour],
+    [MINUTE, units.minute],
   ] as const;
-  const [size, unit] = units.find(([size]) => ms >= 2 * size) ?? units[2];
-  const number = Math.max(1, Math.round(ms / size));
-  return `${number} ${unit}${number === 1 ? '' : 's'}`;
+  const [size, unit] = sizes.find(([size]) => ms >= 2 * size) ?? sizes[2];
+  return unit.format(Math.max(1, Math.round(ms / size)));
 }
 
 /** Follow a number of votes. */

@@ -1,5 +1,7 @@
 import type { ObjectId } from 'mongodb';
+import { inLanguageOfUser } from '../accounts/mail-language.ts';
 import type { User } from '../accounts/user.ts';
+import { t } from '../language/t.ts';
 import { putMail } from '../mail/outbox.ts';
 import type { Config } from '../platform/config.ts';
 import type { Server } from '../servers/server.ts';
@@ -7,20 +9,18 @@ import type { EventsDeps } from './deps.ts';
 import type { EventText } from './event.ts';
 import { dashboardUrl } from './event-text.ts';
 
-/** A mail with this id is written once. */
-export type OwnerMail = { id: string } & EventText;
-
-/** Whatever kinds of mail the owner chose, unless they switched all mails off. */
+/** A mail with this `id` is written once. Whatever kinds of mail the owner chose, unless they switched all mails off. */
 export async function mailOwner(
   deps: EventsDeps,
   serverId: ObjectId,
-  textAbout: (serverName: string) => OwnerMail,
+  id: string,
+  textAbout: (serverName: string) => EventText,
 ): Promise<void> {
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const owner = server?.ownerId ? await deps.users.findOne({ _id: server.ownerId }) : null;
   if (!server || !owner || !canBeMailed(deps.config, owner)) return;
   if (owner.suspendedAt || owner.wantsMail === false) return;
-  const { id, ...text } = textAbout(server.name);
+  const text = () => textAbout(server.name);
   await putMail(deps, { id, serverId, ...mailOf(deps.config, { server, owner }, text) });
 }
 
@@ -32,19 +32,22 @@ export function canBeMailed(
   return SMTP_URL !== undefined && emailVerified;
 }
 
-/** The last line says where users choose the mails that they get. */
+/** In the owner's language. The last line says where users choose the mails that they get. */
 export function mailOf(
-  site: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>,
-  { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email'> },
-  { subject, paragraphs, part }: EventText,
+  site: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'DEFAULT_LANGUAGE' | 'LANGUAGES'>,
+  { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email' | 'language'> },
+  textOf: () => EventText,
 ): { to: string; subject: string; text: string } {
-  return {
-    to: owner.email,
-    subject: `${server.name}: ${subject}`,
-    text: [
-      ...paragraphs,
-      dashboardUrl(site, server._id, part),
-      `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To choose which mails you get: ${site.PUBLIC_URL}/account#notifications`,
-    ].join('\n\n'),
-  };
+  return inLanguageOfUser(site, owner, () => {
+    const { subject, paragraphs, part } = textOf();
+    const choice = t('You get this mail because you own this server. To choose which mails you get: {page}', {
+      page: `${site.PUBLIC_URL}/account#notifications`,
+    });
+    const foot = `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\n${choice}`;
+    return {
+      to: owner.email,
+      subject: `${server.name}: ${subject}`,
+      text: [...paragraphs, dashboardUrl(site, server._id, part), foot].join('\n\n'),
+    };
+  });
 }

@@ -16,13 +16,16 @@ export async function mailPaused(
   { _id, serverId, name }: Subscription,
   { at, by, reason = '' }: Pick<SubscriptionPause, 'at' | 'by' | 'reason'>,
 ): Promise<void> {
-  await mailOwner(deps, serverId, (server) => ({
-    id: `subscription-paused:${_id.toHexString()}:${by}:${dayOf(at)}`,
-    subject: `events to “${name}” are paused`,
+  const id = `subscription-paused:${_id.toHexString()}:${by}:${dayOf(at)}`;
+  await mailOwner(deps, serverId, id, (server) => ({
+    subject: t('events to “{name}” are paused', { name }),
     paragraphs: [
       by === 'gone'
-        ? `${goneText(reason)} So no more events of ${server} are sent to “${name}”.`
-        : `“${name}” has taken no event of ${server} for a day (the last answer: ${reason}). Nothing more is sent until you resume it; what happens meanwhile waits, at most for ${EVENT_TTL_MS / DAY} days.`,
+        ? `${goneText(reason)} ${t('So no more events of {server} are sent to “{name}”.', { server, name })}`
+        : t(
+            '“{name}” has taken no event of {server} for a day (the last answer: {reason}). Nothing more is sent until you resume it; what happens meanwhile waits, at most for {days} days.',
+            { name, server, reason, days: EVENT_TTL_MS / DAY },
+          ),
       adviceFor(reason),
     ],
     part: '/events',
@@ -31,10 +34,11 @@ export async function mailPaused(
 
 function goneText(reason: string): string {
   const off = OFF_REASONS.find((one) => one === reason);
-  return off ? t(OFF_TEXTS[off]) : `The website wants no more events (${reason}).`;
+  return off ? t(OFF_TEXTS[off]) : t('The website wants no more events ({reason}).', { reason });
 }
 
 function adviceFor(reason: string): string {
   const off = OFF_REASONS.find((one) => one === reason);
-  return `${off ? t(OFF_ADVICE[off]) : 'Look at its last attempts, and send a test event.'} The page of the subscriptions:`;
+  const advice = off ? t(OFF_ADVICE[off]) : t('Look at its last attempts, and send a test event.');
+  return `${advice} ${t('The page of the subscriptions:')}`;
 }

@@ -12,11 +12,6 @@ import type { DueNotification } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
 import type { Notification } from './notification-text.ts';
 
-/** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
-function votesDo(number: number, one: string, many: string): string {
-  return `${votes(number)} ${number === 1 ? one : many}`;
-}
-
 export function listenerNotification(of: ListenerState, due: DueNotification): Notification {
   const { kind: name, since } = due;
   const textFor = (showsReplies: boolean): EventText => ({
@@ -27,7 +22,7 @@ export function listenerNotification(of: ListenerState, due: DueNotification): N
   return {
     name,
     about: `${of.listener._id.toHexString()}:${since.getTime()}`,
-    mail: textFor(true),
+    mail: () => textFor(true),
     text: textFor(false),
     data: {
       since: since.toISOString(),
@@ -46,57 +41,107 @@ type MakeText = (state: Telling, due: DueNotification) => Pick<EventText, 'subje
 
 const NOT_FETCHED = explain('not-fetched', 'fetch');
 
+const hours = DELIVERY_EXPIRES_HOURS;
+
 const TEXTS: Record<DueNotification['kind'], MakeText> = {
   paused: (notification, { since }) => ({
-    subject: 'its vote listener is paused',
+    subject: t('its vote listener is paused'),
     paragraphs: [
-      `The vote listener of ${notification.server.name} does not accept votes. Delivery is paused since ${notificationTime(since)}.`,
+      t('The vote listener of {name} does not accept votes. Delivery is paused since {time}.', {
+        name: notification.server.name,
+        time: notificationTime(since),
+      }),
       ...reason(notification),
-      `${waiting(notification)} Votes are kept for ${DELIVERY_EXPIRES_HOURS} hours after they were cast. They are sent as soon as you have corrected the listener and resumed it here:`,
+      sentences(
+        waiting(notification),
+        t(
+          'Votes are kept for {hours} hours after they were cast. They are sent as soon as you have corrected the listener and resumed it here:',
+          { hours },
+        ),
+      ),
     ],
   }),
   unreachable: (notification, { since }) => ({
-    subject: 'its vote listener cannot be reached',
+    subject: t('its vote listener cannot be reached'),
     paragraphs: [
-      `We have not been able to reach the vote listener of ${notification.server.name} since ${notificationTime(since)}.`,
+      t('We have not been able to reach the vote listener of {name} since {time}.', {
+        name: notification.server.name,
+        time: notificationTime(since),
+      }),
       ...reason(notification),
-      `${waiting(notification)} We keep trying and send the votes as soon as the listener answers, up to ${DELIVERY_EXPIRES_HOURS} hours after they were cast. The listener’s page:`,
+      sentences(
+        waiting(notification),
+        t(
+          'We keep trying and send the votes as soon as the listener answers, up to {hours} hours after they were cast. The listener’s page:',
+          { hours },
+        ),
+      ),
     ],
   }),
-  unfetched: (notification, { since }) => ({
-    subject: 'nobody fetches its votes',
-    paragraphs: [
-      notification.listener.fetched
-        ? `Nobody has fetched the votes of ${notification.server.name} since ${notificationTime(since)}.`
-        : `Nobody has fetched the votes of ${notification.server.name} yet.`,
-      t(NOT_FETCHED.advice),
-      `${waiting(notification)} Votes are kept for ${DELIVERY_EXPIRES_HOURS} hours after they were cast, and go out as soon as your server fetches them. The listener’s page:`,
-    ],
-  }),
+  unfetched: (notification, { since }) => {
+    const { name } = notification.server;
+    return {
+      subject: t('nobody fetches its votes'),
+      paragraphs: [
+        notification.listener.fetched
+          ? t('Nobody has fetched the votes of {name} since {time}.', { name, time: notificationTime(since) })
+          : t('Nobody has fetched the votes of {name} yet.', { name }),
+        t(NOT_FETCHED.advice),
+        sentences(
+          waiting(notification),
+          t(
+            'Votes are kept for {hours} hours after they were cast, and go out as soon as your server fetches them. The listener’s page:',
+            { hours },
+          ),
+        ),
+      ],
+    };
+  },
   'fetched-again': (notification, { since }) => ({
-    subject: 'its votes are fetched again',
+    subject: t('its votes are fetched again'),
     paragraphs: [
-      `The votes of ${notification.server.name} are fetched again, after nobody fetched them from ${notificationTime(since)} on.`,
-      'The listener’s page:',
+      t('The votes of {name} are fetched again, after nobody fetched them from {time} on.', {
+        name: notification.server.name,
+        time: notificationTime(since),
+      }),
+      t('The listener’s page:'),
     ],
   }),
-  expiring: (notification) => ({
-    subject: 'votes are about to be given up',
-    paragraphs: [
-      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within ${DELIVERY_EXPIRES_HOURS} hours is given up${notification.expiresAt ? `, the first of these on ${notificationTime(notification.expiresAt)}` : ''}.`,
-      ...reason(notification),
-      `You can send these votes again by hand for ${RESENDABLE_DAYS} days. The listener’s page:`,
-    ],
-  }),
+  expiring: (notification) => {
+    const { server, deliveries, expiresAt } = notification;
+    return {
+      subject: t('votes are about to be given up'),
+      paragraphs: [
+        sentences(
+          t(
+            '{waiting, plural, one {# vote waits} other {# votes wait}} for the vote listener of {name}. A vote that could not be delivered within {hours} hours is given up.',
+            { waiting: deliveries.waiting, name: server.name, hours },
+          ),
+          expiresAt ? t('The first one: on {time}.', { time: notificationTime(expiresAt) }) : '',
+        ),
+        ...reason(notification),
+        t('You can send these votes again by hand for {days} days. The listener’s page:', {
+          days: RESENDABLE_DAYS,
+        }),
+      ],
+    };
+  },
   returned: (notification, { since }) => ({
-    subject: 'its vote listener is back',
+    subject: t('its vote listener is back'),
     paragraphs: [
-      `The vote listener of ${notification.server.name} takes votes again, after an outage that began on ${notificationTime(since)}.`,
+      t('The vote listener of {name} takes votes again, after an outage that began on {time}.', {
+        name: notification.server.name,
+        time: notificationTime(since),
+      }),
       delayedVotesText(notification),
-      'The listener’s page:',
+      t('The listener’s page:'),
     ],
   }),
 };
+
+function sentences(...all: string[]): string {
+  return all.filter(Boolean).join(' ');
+}
 
 function reason({ listener, lastAttempt, showsReplies }: Telling): string[] {
   const found = listenerReason(listener);
@@ -106,7 +151,7 @@ function reason({ listener, lastAttempt, showsReplies }: Telling): string[] {
   // If votes are fetched but not accepted, there is no outage. The reason is the last outcome of the first vote.
   if (listener.protocol !== 'fetch' || !lastAttempt?.code) return [];
   const { code, words } = lastAttempt;
-  return [`The first of these: ${shown({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];
+  return [`${t('The first of these:')} ${shown({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];
 }
 
 function explained({
@@ -115,30 +160,43 @@ function explained({
   words,
   detail,
 }: Pick<ListenerReason, 'cause' | 'advice' | 'words' | 'detail'>): string {
-  return `${t(cause)}${words ? ` Its answer: “${words}”` : ''}${detail ? ` (${detail})` : ''}\n${t(advice)}`;
+  const answer = words ? ` ${t('Its answer: “{words}”', { words })}` : '';
+  return `${t(cause)}${answer}${detail ? ` (${detail})` : ''}\n${t(advice)}`;
 }
 
 function withoutReply({ cause, advice }: Pick<ListenerReason, 'cause' | 'advice'>): string {
   return explained({ cause, advice });
 }
 
-function waiting({ deliveries }: ListenerState): string {
-  return deliveries.waiting === 0
-    ? 'No vote is waiting yet.'
-    : votesDo(deliveries.waiting, 'is waiting.', 'are waiting.');
+function waiting({ deliveries: { waiting } }: ListenerState): string {
+  return t(
+    '{waiting, plural, =0 {No vote is waiting yet.} one {# vote is waiting.} other {# votes are waiting.}}',
+    { waiting },
+  );
 }
 
 function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerState): string {
   const total = arrived + waiting + lost;
-  if (total === 0) return 'No vote had to wait.';
+  if (total === 0) return t('No vote had to wait.');
   if (arrived === total)
-    return total === 1 ? '1 vote waited; it has arrived.' : `${votes(total)} waited; all have arrived.`;
+    return t(
+      '{total, plural, one {# vote waited; it has arrived.} other {# votes waited; all have arrived.}}',
+      {
+        total,
+      },
+    );
   const parts = [
-    `${numberText(arrived)} ${arrived === 1 ? 'has' : 'have'} arrived`,
-    waiting > 0 ? `${numberText(waiting)} ${waiting === 1 ? 'is' : 'are'} still being sent` : '',
-    lost > 0 ? `${numberText(lost)} could not be delivered or confirmed, and can be sent again by hand` : '',
+    t('{arrived, plural, one {# has arrived} other {# have arrived}}', { arrived }),
+    waiting > 0
+      ? t('{waiting, plural, one {# is still being sent} other {# are still being sent}}', { waiting })
+      : '',
+    lost > 0
+      ? t('{number} could not be delivered or confirmed, and can be sent again by hand', {
+          number: numberText(lost),
+        })
+      : '',
   ].filter(Boolean);
-  return `${votes(total)} waited: ${parts.join('; ')}.`;
+  return t('{votes} waited: {parts}.', { votes: votes(total), parts: parts.join('; ') });
 }
 
 export type ListenerState = {

@@ -7,7 +7,8 @@ export type Notification = {
   name: EventName;
   /** Distinguishes events of one name. */
   about: string;
-  mail: EventText;
+  /** Worded in the language of `languageNow`, so it is made for its reader. */
+  mail: () => EventText;
   /**
    * Of an event that concerns owners alone; without names of players and the words of a listener, which may have some.
    * Others are worded from their data.

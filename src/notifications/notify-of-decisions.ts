@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
 import { notificationTime, votes } from '../events/event-text.ts';
+import { t } from '../language/t.ts';
 import { after, DAY } from '../platform/clock.ts';
 import type { Review } from '../reviews/review.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
@@ -40,17 +41,21 @@ async function notifyOfReview(deps: NotificationsDeps, review: WithId<Review>): 
 function reviewNotification({ _id, username, rating, content }: WithId<Review>): Notification {
   const letters = [...(content ?? '').replace(/\s+/g, ' ').trim()];
   const quote = letters.slice(0, LONGEST_QUOTE).join('');
-  const said = quote
-    ? `${username} writes: “${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}”`
-    : `${username} gave ${rating} of 5 stars, without a text.`;
+  const said = () =>
+    quote
+      ? t('{username} writes: “{quote}”', {
+          username,
+          quote: `${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}`,
+        })
+      : t('{username} gave {rating} of 5 stars, without a text.', { username, rating });
   return {
     name: 'review',
     about: _id.toHexString(),
-    mail: {
-      subject: `a new review, ${rating} of 5 stars`,
-      paragraphs: [said, 'You can answer it here:'],
+    mail: () => ({
+      subject: t('a new review, {rating} of 5 stars', { rating }),
+      paragraphs: [said(), t('You can answer it here:')],
       part: '/reviews',
-    },
+    }),
     data: { rating },
     reviewId: _id,
   };
@@ -91,32 +96,47 @@ type Decision = 'excluded' | 'included';
 function exclusionNotification(exclusion: VoteExclusion, decision: Decision): Notification {
   const { _id, username, reasonForOwner } = exclusion;
   const number = exclusion.votes ?? 0;
-  const reason =
-    decision === 'excluded' && reasonForOwner ? [`The operator’s reason: “${reasonForOwner}”`] : [];
-  const text = {
-    subject: decision === 'excluded' ? `${votes(number)} excluded` : `${votes(number)} counted again`,
+  const reason = () =>
+    decision === 'excluded' && reasonForOwner
+      ? [t('The operator’s reason: “{reason}”', { reason: reasonForOwner })]
+      : [];
+  const text = (more: string[], player?: string | null) => ({
+    subject:
+      decision === 'excluded'
+        ? t('{votes} excluded', { votes: votes(number) })
+        : t('{votes} counted again', { votes: votes(number) }),
+    paragraphs: [exclusionSentence(exclusion, decision, player), ...more, t('The votes:')],
     part: '/votes',
-  };
-  const whose = username ? ` of the player “${username}”` : '';
+  });
   return {
     name: decision,
     about: _id.toHexString(),
-    mail: { ...text, paragraphs: [exclusionSentence(exclusion, decision, whose), ...reason, 'The votes:'] },
-    text: { ...text, paragraphs: [exclusionSentence(exclusion, decision), 'The votes:'] },
+    mail: () => text(reason(), username),
+    text: text([]),
     data: { votes: number, decision },
   };
 }
 
-function exclusionSentence(exclusion: VoteExclusion, decision: Decision, whose = ''): string {
+function exclusionSentence(exclusion: VoteExclusion, decision: Decision, player?: string | null): string {
   const { since, until } = exclusion;
-  const number = exclusion.votes ?? 0;
   // If all votes of a player are excluded, the range begins in 1970.
   const when =
     since.getTime() === 0
-      ? `before ${notificationTime(until)}`
-      : `from ${notificationTime(since)} to ${notificationTime(until)}`;
-  const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast ${when}`;
-  return decision === 'excluded'
-    ? `An operator of this listing excluded ${range}. They no longer count for the rank and the statistics. If you think that this is wrong, write to the operator.`
-    : `An operator of this listing counts ${range} again.`;
+      ? t('before {time}', { time: notificationTime(until) })
+      : t('from {since} to {until}', { since: notificationTime(since), until: notificationTime(until) });
+  const about = { votes: votes(exclusion.votes ?? 0), when };
+  if (decision === 'included')
+    return player
+      ? t('An operator of this listing counts {votes} of the player “{player}” again, cast {when}.', {
+          ...about,
+          player,
+        })
+      : t('An operator of this listing counts {votes} again, cast {when}.', about);
+  const excluded = player
+    ? t('An operator of this listing excluded {votes} of the player “{player}”, cast {when}.', {
+        ...about,
+        player,
+      })
+    : t('An operator of this listing excluded {votes}, cast {when}.', about);
+  return `${excluded} ${t('They no longer count for the rank and the statistics. If you think that this is wrong, write to the operator.')}`;
 }

@@ -3,6 +3,7 @@ import { durationText, notificationTime } from '../events/event-text.ts';
 import { OFFLINE_FOR_MINUTES } from '../events/kinds.ts';
 import { serversWanting } from '../events/store-events.ts';
 import { statusAt } from '../history/current-status.ts';
+import { t } from '../language/t.ts';
 import { after, DAY, MINUTE, SECOND } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { pauseAt } from '../servers/listing-pause.ts';
@@ -97,27 +98,35 @@ function offlineNotification(server: WithId<Server>, since: Date): Notification 
   const places = [{ address, port }, ...(second ? [second] : [])].map((at) =>
     hostAndPort(at.address, at.port),
   );
-  const mail = {
-    subject: 'the server is offline',
+  const mail = () => ({
+    subject: t('the server is offline'),
     paragraphs: [
-      `${name} does not answer our queries at ${places.join(' and ')} since ${notificationTime(since)}. Players see it as offline.`,
-      'If it runs, check that its port is open and that the address is still right. The server’s page:',
+      t('{name} does not answer our queries at {places} since {time}. Players see it as offline.', {
+        name,
+        places: places.join(', '),
+        time: notificationTime(since),
+      }),
+      t('If it runs, check that its port is open and that the address is still right. The server’s page:'),
     ],
     part: '',
-  };
+  });
   return { name: 'offline', ...about(_id, since), mail, data: { since: since.toISOString() } };
 }
 
 function onlineNotification({ _id, name }: WithId<Server>, since: Date, now: Date): Notification {
   const offlineMs = now.getTime() - since.getTime();
-  const mail = {
-    subject: 'the server is online again',
+  const mail = () => ({
+    subject: t('the server is online again'),
     paragraphs: [
-      `${name} answers our queries again. It was offline since ${notificationTime(since)}, for ${durationText(offlineMs)}.`,
-      'The server’s page:',
+      t('{name} answers our queries again. It was offline since {time}, for {duration}.', {
+        name,
+        time: notificationTime(since),
+        duration: durationText(offlineMs),
+      }),
+      t('The server’s page:'),
     ],
     part: '',
-  };
+  });
   const data = { since: since.toISOString(), offline_seconds: Math.round(offlineMs / SECOND) };
   return { name: 'online', ...about(_id, since), mail, data };
 }

@@ -1,9 +1,10 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { eventIdOf } from '../events/event.ts';
+import { type EventText, eventIdOf } from '../events/event.ts';
 import { notificationTime, numberText } from '../events/event-text.ts';
 import { mailOf } from '../events/mail-owner.ts';
 import { storeEvents } from '../events/store-events.ts';
+import { t } from '../language/t.ts';
 import { putMail } from '../mail/outbox.ts';
 import { after, HOUR } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
@@ -48,7 +49,7 @@ export async function notifyBy(
   if (!isWanted(audience, channel, name)) return false;
   const { server, owner } = audience;
   const id = `${name}:${about}`;
-  if (channel === 'mail') return owner !== null && write(deps, { server, owner }, { id, ...mail });
+  if (channel === 'mail') return owner !== null && write(deps, { server, owner }, id, mail);
   const { text, data, reviewId } = notification;
   const { type } = EVENTS[name];
   const event = { _id: eventIdOf(type, id), type, at: deps.clock.now(), data };
@@ -74,7 +75,8 @@ export async function forServer(
 async function write(
   deps: NotificationsDeps,
   { server, owner }: { server: WithId<Server>; owner: WithId<User> },
-  { id, ...text }: Notification['mail'] & { id: string },
+  id: string,
+  text: Notification['mail'],
 ): Promise<boolean> {
   const serverId = server._id;
   const isHeld = (await countSent(deps, serverId)) >= MOST_AN_HOUR;
@@ -103,7 +105,10 @@ export async function notifyOfHeldNotifications(deps: NotificationsDeps, stop: A
     const { owner, server } = audience ?? {};
     // The owner may have switched all mails off meanwhile.
     const isWritten =
-      server && owner && owner.wantsMail !== false && (await write(deps, { server, owner }, heldText(held)));
+      server &&
+      owner &&
+      owner.wantsMail !== false &&
+      (await write(deps, { server, owner }, heldId(held), () => heldText(held)));
     if (isWritten) written += 1;
     await deps.mails.updateMany(
       { serverId: held._id, heldAt: { $lte: held.last } },
@@ -129,12 +134,18 @@ function heldMails({ mails }: NotificationsDeps): Promise<Held[]> {
     .toArray();
 }
 
-function heldText({ _id, number, first }: Held) {
+function heldId({ _id, first }: Held): string {
+  return `more:${_id.toHexString()}:${first.getTime()}`;
+}
+
+function heldText({ number, first }: Held): EventText {
   return {
-    id: `more:${_id.toHexString()}:${first.getTime()}`,
-    subject: `${numberText(number)} more`,
+    subject: t('{number} more', { number: numberText(number) }),
     paragraphs: [
-      `There were ${numberText(number)} more notifications since ${notificationTime(first)}. We write at most ${MOST_AN_HOUR} an hour about a server. The server’s page:`,
+      t(
+        'There {n, plural, one {was # more notification} other {were # more notifications}} since {time}. We write at most {most} an hour about a server. The server’s page:',
+        { n: number, time: notificationTime(first), most: MOST_AN_HOUR },
+      ),
     ],
     part: '',
   };

@@ -1,6 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { addressSchema } from '../accounts/address/change-address.ts';
+import { inLanguageOfUser } from '../accounts/mail-language.ts';
 import { countMail, hashedAddress } from '../accounts/mail-limits.ts';
 import { type MailText, signed } from '../accounts/mail-text.ts';
 import type { User } from '../accounts/user.ts';
@@ -87,14 +88,19 @@ const invitationsIn = { $ifNull: ['$invitations', []] };
 
 /** The mail does not name the server: anybody could send their own text to strangers in the listing's name. */
 function invitationText(config: ServersDeps['config'], by: string): MailText {
-  const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
+  const { PUBLIC_URL: url, SERVICE_NAME: listing } = config;
   return {
-    subject: `You are invited to manage a game server at ${name}`,
+    subject: t('You are invited to manage a game server at {listing}', { listing }),
     text: signed(
       config,
-      `${by === AN_OPERATOR ? 'An operator' : by} invites you to manage a game server at ${name}. Sign in, or sign up, with this address to accept or decline:`,
+      t(
+        '{sender} invites you to manage a game server at {listing}. Sign in, or sign up, with this address to accept or decline:',
+        { sender: by === AN_OPERATOR ? t('An operator') : by, listing },
+      ),
       `${url}/dashboard`,
-      `The invitation is valid for ${INVITATION_MS / DAY} days. If you do not know the sender, there is nothing to do.`,
+      t('The invitation is valid for {days} days. If you do not know the sender, there is nothing to do.', {
+        days: INVITATION_MS / DAY,
+      }),
     ),
   };
 }
@@ -246,11 +252,10 @@ export async function leaveServer(
   const server = await deps.servers.findOne({ _id: serverId });
   const owner = server?.ownerId ? await deps.users.findOne({ _id: server.ownerId }) : null;
   if (!server || !owner?.emailVerified) return;
-  await putMail(deps, {
-    to: owner.email,
-    serverId,
-    ...leftText(deps.config, server.name, { by: member.email, serverId, ...left }),
-  });
+  const text = inLanguageOfUser(deps.config, owner, () =>
+    leftText(deps.config, server.name, { by: member.email, serverId, ...left }),
+  );
+  await putMail(deps, { to: owner.email, serverId, ...text });
 }
 
 type Left = { by: string; serverId: ObjectId; revokedTokens: number };
@@ -260,13 +265,15 @@ function leftText(
   name: string,
   { by, serverId, revokedTokens }: Left,
 ) {
-  const tokens = revokedTokens === 1 ? 'One API token' : `${revokedTokens} API tokens`;
   return {
-    subject: `${name}: a member left, and their tokens are revoked`,
+    subject: t('{name}: a member left, and their tokens are revoked', { name }),
     text: [
-      `${by} no longer manages ${name}. ${tokens} that they made for it are refused from now on. If a plugin or website uses one of them, give it a new one:`,
+      t(
+        '{by} no longer manages {name}. {tokens, plural, one {One API token} other {# API tokens}} that they made for it are refused from now on. If a plugin or website uses one of them, give it a new one:',
+        { by, name, tokens: revokedTokens },
+      ),
       `${url}/dashboard/servers/${serverId.toHexString()}/tokens`,
-      `-- \n${site}, ${url}\nYou get this mail because you own this server.`,
+      `-- \n${site}, ${url}\n${t('You get this mail because you own this server.')}`,
     ].join('\n\n'),
   };
 }

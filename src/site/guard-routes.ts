@@ -14,6 +14,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { PageError } from './error-pages.ts';
+import { preferLanguageOf } from './page-language.ts';
 import type { Access } from './route-access.ts';
 import { type Area, accessIn } from './shared/area.ts';
 import { wantsPage } from './wants-page.ts';
@@ -66,6 +67,7 @@ export function guardRoutes(app: FastifyInstance, deps: AppDeps, auth: Auth, are
       : STRANGER;
     for (const cookie of cookies) reply.header('set-cookie', cookie);
     request.signedIn = signedIn;
+    if (signedIn) preferLanguageOf(request, deps.config, signedIn.user);
     if (access === 'anyone') return;
     if (!signedIn) return redirectToSignIn(request, reply);
     if (access === 'operator') return refuseUnlessOperator(deps, request, reply, signedIn);

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept } from 'hono/utils/accept';
+import type { User } from '../accounts/user.ts';
 import { inLanguage, type Language, offeredLanguages } from '../language/language.ts';
 import { t } from '../language/t.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 import { ANYONE } from './route-options.ts';
 import { nextPage } from './shared/next-path.ts';
@@ -21,7 +23,7 @@ const MAX_HEADER = 200;
 const COOKIE_SECONDS = 365 * 86_400;
 
 /**
- * The language in the URL (`?lang=de`), else the one that the visitor chose, else the browser's, else
+ * The language in the URL (`?lang=de`), else the one that the visitor chose, else the account's, else the browser's, else
  * `DEFAULT_LANGUAGE`; of these, the first that the operator has not switched off. The admin area and the API are in
  * English.
  */
@@ -47,13 +49,28 @@ export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): v
   app.addHook('preValidation', (request, _reply, done) => inLanguage(request.language, done));
 }
 
-export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedConfig): void {
+/** The language that a user chose in another browser, unless the address or this browser says another one. */
+export function preferLanguageOf(
+  request: FastifyRequest,
+  config: ConnectedConfig,
+  { language, choseLanguage }: Pick<User, 'language' | 'choseLanguage'>,
+): void {
+  const offered = offeredLanguages(config);
+  const { access } = request.routeOptions.config;
+  if (access === 'operator' || request.isLanguageInAddress || chosen(request, offered)) return;
+  if (choseLanguage && language && offered.includes(language)) request.language = language;
+}
+
+/** Sets the language of this browser, and that of a user's pages and mails. */
+export function languageLinks(app: FastifyInstance, { users, config }: AppDeps): void {
   const { base } = app.site;
-  const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
-  app.get('/language/:language', ANYONE, (request, reply) => {
+  const secure = config.PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
+  app.get('/language/:language', ANYONE, async (request, reply) => {
     const { language } = request.params as { language: string };
     if (!app.site.languages.includes(language))
       throw new PageError(404, t('This listing does not have this language.'));
+    const { user } = request.signedIn ?? {};
+    if (user) await users.updateOne({ _id: user._id }, { $set: { language, choseLanguage: true } });
     const { next } = request.query as { next?: unknown };
     return reply
       .header(

@@ -78,7 +78,7 @@ export async function site(
   assets.serve(app);
   serveRelayJar(app);
   serveFlags(app);
-  languageLinks(app, config);
+  languageLinks(app, deps);
 
   await app.register(async (pages) => {
     // Not the files above: the error page needs its styles and pictures.

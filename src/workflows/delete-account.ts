@@ -1,5 +1,6 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
+import { inLanguageOfUser } from '../accounts/mail-language.ts';
 import { deletedText, lastOperatorText } from '../accounts/mail-text.ts';
 import type { User } from '../accounts/user.ts';
 import {
@@ -89,7 +90,7 @@ async function keepLastOperator(deps: WorkflowsDeps, user: WithId<User>): Promis
   await deps.accountDeletions.deleteOne({ _id });
   log.warn({ event: 'account.not_deleted', userId: _id.toHexString(), reason: 'last-operator' });
   if (emailVerified && config.SMTP_URL !== undefined)
-    await putMail(deps, { to: email, ...lastOperatorText(config) });
+    await putMail(deps, { to: email, ...inLanguageOfUser(config, user, () => lastOperatorText(config)) });
 }
 
 async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
@@ -107,10 +108,11 @@ async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: A
   const details = { personId: _id.toHexString() };
   await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
   // An unconfirmed address may be a stranger's and gets no mail. If the user is gone, an earlier run wrote the mail.
-  const isConfirmed = (await deps.users.findOne({ _id }))?.emailVerified ?? false;
-  if (email && isConfirmed && deps.config.SMTP_URL !== undefined) {
+  const user = await deps.users.findOne({ _id });
+  if (email && user?.emailVerified && deps.config.SMTP_URL !== undefined) {
     const id = `account-deleted:${deletionId.toHexString()}`;
-    await putMail(deps, { id, to: email, ...deletedText(deps.config) });
+    const text = inLanguageOfUser(deps.config, user, () => deletedText(deps.config));
+    await putMail(deps, { id, to: email, ...text });
   }
   await deps.users.deleteOne({ _id }, { writeConcern: DURABLE });
   await deps.accountDeletions.deleteOne({ _id });

@@ -46,7 +46,7 @@ async function saidOf({ deps, serverId, clock }: DeliveryBench) {
     timeline: textOf(String(await timelineList(timeline.events))),
     json: JSON.stringify(listenerJson({ ...shown, queuePaused: false, unreadable: false, refused: null })),
     timelineJson: JSON.stringify(timelineJson({ vote, timeline, server, queuePaused: false, now })),
-    mail: mail.paragraphs.join('\n'),
+    mail: mail().paragraphs.join('\n'),
   };
 }
 

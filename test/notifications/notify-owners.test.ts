@@ -260,7 +260,7 @@ test('an owner gets a mail a day before a vote expires, also if an older vote wa
   clock.move(2 * HOUR);
   expect(await tell()).toBe(1);
   expect((await mails())[0]?.text).toContain(
-    `2 votes wait for the vote listener of Alpha. A vote that could not be delivered within 72 hours is given up, the first of these on ${notificationTime(delivery.expiresAt ?? clock.now())}`,
+    `2 votes wait for the vote listener of Alpha. A vote that could not be delivered within 72 hours is given up. The first one: on ${notificationTime(delivery.expiresAt ?? clock.now())}`,
   );
 });
 

@@ -101,3 +101,32 @@ test('the API and the admin area are English', async () => {
   const answer = await web.app.inject({ url: '/api/v1/nothing', headers: GERMAN });
   expect(answer.json().error).toBe('There is nothing at this address.');
 });
+
+test('the account keeps a chosen language for other browsers, and for mails', async () => {
+  const { headers, userId } = await signIn(web);
+  const language = async () => (await web.deps.users.findOne({ _id: userId }))?.language;
+  expect(await language()).toBe('en');
+  const page = async (more: Record<string, string> = {}) =>
+    languageOf((await getPage(web, '/account', { ...headers, ...more })).body);
+  expect(await page(GERMAN)).toBe('de');
+  await getPage(web, '/language/fr', headers);
+  expect(await language()).toBe('fr');
+  expect([await page(), await page(GERMAN)]).toEqual(['fr', 'fr']);
+  expect(await page({ cookie: `${headers.cookie}; tallyport-language=pl` })).toBe('pl');
+  expect(languageOf((await getPage(web, '/account?lang=de', headers)).body)).toBe('de');
+});
+
+test('an operator switches languages off, and English too', async () => {
+  const web = await openWebApp({ LANGUAGES: 'de,fr', DEFAULT_LANGUAGE: 'fr' });
+  const { body } = await getPage(web, '/');
+  expect(languageOf(body)).toBe('fr');
+  expect([...body.matchAll(/rel="alternate" hreflang="([a-z]+)"/g)].map(([, code]) => code)).toEqual([
+    'de',
+    'fr',
+  ]);
+  expect(body).toContain('/language/de?');
+  expect(body).not.toContain('/language/pl?');
+  expect((await getPage(web, '/language/pl')).statusCode).toBe(404);
+  expect(languageOf((await getPage(web, '/?lang=pl', GERMAN)).body)).toBe('de');
+  expect(languageOf((await getPage(web, '/', { 'accept-language': 'en' })).body)).toBe('fr');
+});

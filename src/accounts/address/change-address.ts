@@ -11,6 +11,7 @@ import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey, retryOnDuplicateKey } from '../../platform/mongo.ts';
 import { reasonText } from '../../platform/text.ts';
 import type { AccountsDeps } from '../deps.ts';
+import { inLanguageOfUser } from '../mail-language.ts';
 import { changedText, confirmNewText, confirmOldText, operatorOldText } from '../mail-text.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import { notifyKnownAddress } from '../send-link.ts';
@@ -263,8 +264,12 @@ export async function changeAddressFor(
     if (sendsMail) {
       const wanted = { to, sessionId, by: who.by, oldConfirmedAt: deps.clock.now() };
       const { change, oldLink, newLink } = await storeChange(deps, user, wanted);
-      await putMail(deps, { to: change.from, ...operatorOldText(deps.config, change, oldLink) });
-      await putMail(deps, { to, ...confirmNewText(deps.config, newLink) });
+      const [oldText, newText] = inLanguageOfUser(deps.config, user, () => [
+        operatorOldText(deps.config, change, oldLink),
+        confirmNewText(deps.config, newLink),
+      ]);
+      await putMail(deps, { to: change.from, ...oldText });
+      await putMail(deps, { to, ...newText });
       await endSessions(deps, userId);
     } else if (!(await changeAddressUnconfirmed(deps, { user, sessionId }, { email: to }, who.by))) {
       throw taken();

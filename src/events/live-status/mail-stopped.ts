@@ -11,12 +11,12 @@ export async function mailStopped(
   reason: StopReason,
 ): Promise<void> {
   const { why, advice } = STOP_TEXTS[reason];
-  await mailOwner(deps, serverId, (name) => ({
-    id: `live-stopped:${serverId.toHexString()}:${dayOf(deps.clock.now())}`,
-    subject: 'the live status in Discord stopped',
+  const id = `live-stopped:${serverId.toHexString()}:${dayOf(deps.clock.now())}`;
+  await mailOwner(deps, serverId, id, (name) => ({
+    subject: t('the live status in Discord stopped'),
     paragraphs: [
-      `${t(why)} So the message in Discord with the live status of ${name} is not updated any more.`,
-      `${t(advice)} The settings are here:`,
+      `${t(why)} ${t('So the message in Discord with the live status of {name} is not updated any more.', { name })}`,
+      `${t(advice)} ${t('The settings are here:')}`,
     ],
     part: '/events#live',
   }));
