@@ -46,7 +46,8 @@ export const drawCardsWork: QueueWork<'draw-cards'> = {
       const drawnLogo = await logo();
       const pictures = await picturesOf(deps, server);
       const card = { info, game: server.game, site: deps.config.SERVICE_NAME, logo: drawnLogo, pictures };
-      const svg = await inLanguage('en', async () => shareDrawing(card));
+      // Whoever posts the link and whoever reads it may have different languages.
+      const svg = await inLanguage(deps.config.DEFAULT_LANGUAGE, async () => shareDrawing(card));
       return pictureProcess.run('drawing', { svg, pictures });
     };
     const bannerOf = async (server: WithId<Server>, size: BannerSize) => {

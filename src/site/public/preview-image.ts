@@ -15,7 +15,7 @@ import { keepUpToDate } from './drawn-images.ts';
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
 /** If you change the design of the card, increment it: then all cards are drawn again. */
-const DRAWING = 2;
+const DRAWING = 3;
 
 /** The newest drawing as PNG, or a placeholder. If it is outdated, a worker draws a new one. */
 export async function previewImage(deps: AppDeps, request: FastifyRequest, server: WithId<Server>) {

@@ -1,4 +1,5 @@
 import type { ServerInfo } from '../../history/server-info.ts';
+import { t } from '../../language/t.ts';
 import type { DrawnPictures } from '../../platform/pictures/picture-tasks.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { count, unit } from '../shared/format.ts';
@@ -8,7 +9,7 @@ import { playersText } from '../shared/server-figures.ts';
 import { SHARE_IMAGE } from '../shared/server-paths.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { CARD_COLOURS, generatedColours } from './card-colours.ts';
-import { DISPLAY, drawable, face, MONO, WIDER } from './drawn-text.ts';
+import { drawable, face, MONO, WIDER } from './drawn-text.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
 /** In pixels. */
@@ -48,7 +49,7 @@ ${icon(info.name, pictures)}
 ${heading(name, address)}
 ${figures(info)}
 ${footer(site, logo)}`;
-  const label = `${name}: ${playersText(info)}, rank ${count(info.rankPosition)}`;
+  const label = `${name}: ${playersText(info)}, ${t('rank {rank}', { rank: count(info.rankPosition) })}`;
   return String(svgImage({ width, height, label, drawing }));
 }
 
@@ -97,25 +98,35 @@ function figures(info: ServerInfo): Html {
   const [players, words] = playersFigure(info);
   const medal = votesCount > 0 && CARD_COLOURS.medals[rankPosition - 1];
   return html`${figureAt(LEFT, players, words, info.status === 'offline' ? CARD_COLOURS.bad : undefined)}
-${figureAt(540, medal ? medalOf(rankPosition, medal) : count(rankPosition), 'rank')}
-${figureAt(800, count(votesCount), `${unit(votesCount, 'vote')} in ${RANKING_DAYS} days`)}`;
+${figureAt(540, medal ? medalOf(rankPosition, medal) : count(rankPosition), t('rank'))}
+${figureAt(800, count(votesCount), votesOf(votesCount))}`;
+}
+
+/** The text after the number. */
+function votesOf(votes: number): string {
+  return t('{votes} in {days} days', { votes: unit(votes, 'vote'), days: RANKING_DAYS });
 }
 
 /** The number of players and the text after it; if the number is not known, the status. */
 function playersFigure(info: ServerInfo): [value: string, words: string] {
-  const [, number, words] = /^([\d,]+) (.+)$/.exec(playersText(info)) ?? [];
-  if (number && words) return [number, words];
-  if (info.listingPause) return ['Paused', 'by the owner'];
-  if (info.status === 'online') return ['Online', 'players hidden'];
-  return [info.status === 'offline' ? 'Offline' : 'Unknown', 'status'];
+  const { status, listingPause, playersHidden, onlinePlayers } = info;
+  if (listingPause) return [t('Paused'), t('by the owner')];
+  if (status !== 'online') return [status === 'offline' ? t('Offline') : t('Unknown'), t('status')];
+  if (playersHidden) return [t('Online'), t('players hidden')];
+  const number = count(onlinePlayers);
+  return [number, playersText(info).replace(number, '').trim()];
 }
+
+/** Between two figures, in pixels. */
+const FIGURE_ROOM = 340;
 
 function figureAt(x: number, value: Content, words: string, fill: string = CARD_COLOURS.text): Html {
   const shown =
     typeof value === 'string'
-      ? html`<text x="${x}" y="500" font-size="56" ${DISPLAY} fill="${fill}">${value}</text>`
+      ? html`<text x="${x}" y="500" font-size="56" ${face(value)} fill="${fill}">${fitted(value, 56 * WIDER, FIGURE_ROOM)}</text>`
       : html`<g transform="translate(${x} 450)">${value}</g>`;
-  return html`${shown}<text x="${x}" y="540" font-size="28" fill="${CARD_COLOURS.soft}">${words}</text>`;
+  const below = fitted(words, 28 * WIDER, x === LEFT ? 540 - LEFT - 20 : FIGURE_ROOM);
+  return html`${shown}<text x="${x}" y="540" font-size="28" fill="${CARD_COLOURS.soft}">${below}</text>`;
 }
 
 /** Ranks 1 to 3: tally strokes on a disc. */
@@ -130,7 +141,7 @@ function medalOf(rank: number, fill: string): Html {
 function footer(site: string, logo: Card['logo']): Html {
   const logoWidth = logo ? Math.round((logo.width / logo.height) * LOGO_HEIGHT) : 0;
   const beside = logo ? LEFT + logoWidth + 16 : LEFT;
-  const name = fitted(drawable(site, 'Game servers'), 28 * WIDER, RIGHT - beside);
+  const name = fitted(drawable(site, t('Game servers')), 28 * WIDER, RIGHT - beside);
   return html`<path d="M${LEFT} 568h${RIGHT - LEFT}" stroke="${CARD_COLOURS.line}" stroke-width="2"/>
 ${
   logo
