@@ -158,8 +158,11 @@ async function weighing(page: Page): Promise<() => number> {
   return () => bytes;
 }
 
+/** In characters. Longer buttons are sentences. */
+const LONGEST_ON_ONE_LINE = 24;
+
 /** What `check` looks for in a page itself. */
-const NO_FAULTS = { overflow: [], repeatedIds: [], accessibility: [] };
+const NO_FAULTS = { overflow: [], repeatedIds: [], wrappedButtons: [], accessibility: [] };
 
 /** Looks for faults in one script, because each further call costs this process and the browser. */
 async function faults(page: Page, rules: AccessibilityRules): Promise<typeof NO_FAULTS> {
@@ -171,6 +174,7 @@ async function faults(page: Page, rules: AccessibilityRules): Promise<typeof NO_
   const script = `(async () => 'axe' in globalThis ? {
     overflow: ${OVERFLOW},
     repeatedIds: ${REPEATED_IDS},
+    wrappedButtons: ${WRAPPED_BUTTONS},
     accessibility: (await axe.run(${JSON.stringify(options)})).violations.map(
       ({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | '),
     ),
@@ -199,6 +203,22 @@ const OVERFLOW = `(() => {
 const REPEATED_IDS = `(() => {
   const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
   return ids.filter((id, index) => ids.indexOf(id) !== index);
+})()`;
+
+/** Buttons of a few words whose text has two lines. */
+const WRAPPED_BUTTONS = `(() => {
+  const lines = (one) => {
+    const texts = [...one.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+    const tops = texts.flatMap((text) => {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      return [...range.getClientRects()].filter(({ width }) => width > 1).map(({ bottom }) => bottom);
+    });
+    return tops.length > 0 && Math.max(...tops) - Math.min(...tops) > 12;
+  };
+  return [...document.querySelectorAll('main button, main a.button, .site-head a')]
+    .filter((one) => one.checkVisibility() && one.innerText.trim().length <= ${LONGEST_ON_ONE_LINE} && lines(one))
+    .map((one) => one.outerHTML.slice(0, 160));
 })()`;
 
 let axe: Promise<string> | undefined;
