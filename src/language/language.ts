@@ -64,10 +64,9 @@ export function forEachLanguage<T>(make: (language: Language) => T): (language: 
 }
 
 /** In the language itself, with a capital letter: `Deutsch`. */
-export const nameOfLanguage = forEachLanguage((language) => {
-  const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
-  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
-});
+export const nameOfLanguage = forEachLanguage((language) =>
+  capitalized(new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language, language),
+);
 
 const current = new AsyncLocalStorage<Language>();
 
@@ -79,6 +78,11 @@ export function languageNow(): Language {
 /** The language also holds for the asynchronous work of `make`. */
 export function inLanguage<T>(language: Language, make: () => T): T {
   return current.run(language, make);
+}
+
+/** With a capital letter first: Turkish `i` becomes `İ`. */
+export function capitalized(text: string, language: Language = languageNow()): string {
+  return text.charAt(0).toLocaleUpperCase(localeOf(language)) + text.slice(1);
 }
 
 export function translationOf(text: string, language: Language): string {
