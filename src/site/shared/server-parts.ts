@@ -24,7 +24,7 @@ export function copyButtons(server: Parameters<typeof shownAddresses>[0] & { nam
   if (!first || !second) return copyAddress(first?.text ?? '', server.name);
   const buttons = [first, second].map(({ edition, text }) => {
     const { short, name } = EDITION_NAMES[edition ?? 'java'];
-    return copyButton(text, t(short), server.name, `${t('Copy address')}: ${t(name)}`);
+    return copyButton(text, t(short), server.name, t('{label}: {text}', { label: t('Copy address'), text: t(name) }));
   });
   return html`<span class="copies">${buttons}</span>`;
 }
