@@ -59,10 +59,9 @@ export const liveEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, { deps,
     try {
       const state = await withinDatabaseTime(request, streams.stateOf(serverId));
       if (!state) throw noServer();
-      reply.hijack();
-      // If the client has left meanwhile, nothing is written and `close` has been emitted.
-      if (raw.destroyed || raw.closed) return reply;
-      raw.writeHead(200, { ...headersOf(reply), ...STREAM_HEADERS });
+      // If the client has left meanwhile, `close` has been emitted.
+      if (raw.destroyed || raw.closed) return reply.hijack();
+      writeHead(reply);
       streams.open(serverId, raw, state);
       return reply;
     } catch (error) {
@@ -101,7 +100,10 @@ export const liveEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, { deps,
           request,
           serverNamed(slug, (named) => findListed(deps, named)),
         );
-        if (request.method === 'HEAD') return reply.headers(STREAM_HEADERS).send('');
+        if (request.method === 'HEAD') {
+          writeHead(reply).end();
+          return reply;
+        }
         return open(request, reply, server._id.toHexString());
       });
     },
@@ -115,9 +117,10 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-function headersOf(reply: FastifyReply): Record<string, string | string[]> {
-  const known = Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    known.map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
+/** From then on the answer is written without Fastify, which would keep a buffer of its own for each stream. */
+function writeHead(reply: FastifyReply): FastifyReply['raw'] {
+  const known = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value : String(value)] as const],
   );
+  return reply.hijack().raw.writeHead(200, { ...Object.fromEntries(known), ...STREAM_HEADERS });
 }
