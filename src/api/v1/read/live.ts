@@ -53,18 +53,26 @@ export const liveEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, { deps,
   async function open(request: FastifyRequest, reply: FastifyReply, serverId: string): Promise<FastifyReply> {
     const leave = takePlace(request);
     const { raw } = reply;
-    raw.once('close', leave);
+    const { socket } = request.raw;
+    // A client that has closed only its own side counts as gone: the connection of a killed program looks the same.
+    const drop = () => raw.destroy();
+    socket.once('end', drop);
+    raw.once('close', () => {
+      socket.off('end', drop);
+      leave();
+    });
     const began = performance.now();
     raw.once('prefinish', () => noteWait(request, performance.now() - began));
     try {
       const state = await withinDatabaseTime(request, streams.stateOf(serverId));
       if (!state) throw noServer();
-      // If the client has left meanwhile, `close` has been emitted.
+      // If the client has left meanwhile, the place was given back.
       if (raw.destroyed || raw.closed) return reply.hijack();
       writeHead(reply);
       streams.open(serverId, raw, state);
       return reply;
     } catch (error) {
+      socket.off('end', drop);
       leave();
       throw error;
     }
