@@ -29,14 +29,14 @@ export const followServer = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Read the ranking, a list or a search
  *
- * Without a token, 120 times a minute for a network. An unknown value of a filter gives an empty list. Follow `next_cursor` or the `Link` header to read all servers. Rankings are made every few minutes; if one changes the list meanwhile, a server may come twice or not at all.
+ * No token is needed; 120 calls a minute for a network. An unknown value of a filter gives an empty list. Follow `next_cursor` or the `Link` header to read all servers. Rankings are made every few minutes; if one changes the list meanwhile, a server may come twice or not at all.
  */
 export const listServers = <ThrowOnError extends boolean = false>(options?: Options<ListServersData, ThrowOnError>): RequestResult<ListServersResponses, ListServersErrors, ThrowOnError> => (options?.client ?? client).get<ListServersResponses, ListServersErrors, ThrowOnError>({ url: '/api/v1/servers', ...options });
 
 /**
  * Read a server
  *
- * Without a token, 120 times a minute for a network.
+ * No token is needed; 120 calls a minute for a network.
  */
 export const getServer = <ThrowOnError extends boolean = false>(options: Options<GetServerData, ThrowOnError>): RequestResult<GetServerResponses, GetServerErrors, ThrowOnError> => (options.client ?? client).get<GetServerResponses, GetServerErrors, ThrowOnError>({ url: '/api/v1/servers/{slug}', ...options });
 

@@ -5,7 +5,41 @@ export type ClientOptions = {
     baseUrl: 'https://listing.example' | (string & {});
 };
 
-export type LiveStream = string;
+export type LiveState = {
+    /**
+     * As in `GET …/info`; `unknown` while the owner has paused the listing.
+     */
+    status?: 'online' | 'offline' | 'unknown';
+    /**
+     * null while the server hides the number; 0 while it is offline. While unknown, the last value.
+     */
+    online_players?: number | null;
+    /**
+     * 0 if unknown, and for "no limit".
+     */
+    max_players?: number;
+    /**
+     * Votes of the current UTC calendar month.
+     */
+    monthly_votes?: number;
+    /**
+     * Votes of today and the 29 UTC days before.
+     */
+    votes_count?: number;
+    /**
+     * Computed every 10 minutes.
+     */
+    rank_position?: number;
+    /**
+     * At most 2 decimals; 0 if there are no reviews.
+     */
+    average_rating?: number;
+    review_count?: number;
+    /**
+     * Empty if unknown.
+     */
+    server_version?: string;
+};
 
 export type Error = {
     /**
@@ -864,7 +898,7 @@ export type FollowServerResponses = {
     /**
      * The events.
      */
-    200: LiveStream;
+    200: LiveState;
 };
 
 export type FollowServerResponse = FollowServerResponses[keyof FollowServerResponses];

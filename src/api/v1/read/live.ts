@@ -67,7 +67,7 @@ export const liveEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, { deps,
       const state = await withinDatabaseTime(request, streams.stateOf(serverId));
       if (!state) throw noServer();
       // If the client has left meanwhile, the place was given back.
-      if (raw.destroyed || raw.closed) return reply.hijack();
+      if (raw.destroyed || socket.readableEnded) return reply.hijack();
       writeHead(reply);
       streams.open(serverId, raw, state);
       return reply;
