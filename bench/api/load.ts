@@ -16,6 +16,8 @@ const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'];
 
 /** Calls without a token come from so many networks that none uses up its limit. They are read from a header. */
 const CALLS_OF_NETWORK = 100;
+/** So many networks call in turn. */
+const NETWORKS = 100;
 
 export type Round = {
   port: number;
@@ -36,7 +38,11 @@ function requestOf({ endpoint, callers, name }: Round, n: number): string {
   const { serverId, token } = callers[n % callers.length] as Caller;
   if (endpoint === 'list' || endpoint === 'server') {
     const rest = endpoint === 'server' ? `/${serverId}` : `?sort=${SORTS[n % SORTS.length]}`;
-    const network = 0x0a_00_00_00 + networkOfRound + Math.floor(n / CALLS_OF_NETWORK);
+    const network =
+      0x0a_00_00_00 +
+      networkOfRound +
+      NETWORKS * Math.floor(n / (NETWORKS * CALLS_OF_NETWORK)) +
+      (n % NETWORKS);
     const address = [24, 16, 8, 0].map((bits) => (network >> bits) & 0xff).join('.');
     return `GET /api/v1/servers${rest} HTTP/1.1\r\nHost: bench\r\nX-Forwarded-For: ${address}\r\n\r\n`;
   }
@@ -96,7 +102,7 @@ async function run(round: Round): Promise<Score> {
     return promise;
   };
   await Promise.all(Array.from({ length: round.connections }, converse));
-  networkOfRound += Math.ceil(sent / CALLS_OF_NETWORK);
+  networkOfRound += NETWORKS * Math.ceil(sent / (NETWORKS * CALLS_OF_NETWORK));
   const seconds = (performance.now() - began) / 1_000;
   return {
     answers: times.length,

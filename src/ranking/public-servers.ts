@@ -1,6 +1,8 @@
-import type { ObjectId, WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import { playersHidden, statusAt } from '../history/current-status.ts';
 import { ADDRESS_FIELDS, addressesOf } from '../history/server-addresses.ts';
+import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
+import { anyOf } from '../platform/batching/find-loader.ts';
 import { findServer } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { isId } from '../servers/slug.ts';
@@ -110,17 +112,52 @@ function twoDecimals(value: number | null | undefined): number | null {
   return typeof value === 'number' ? Math.round(100 * value) / 100 : null;
 }
 
+export type PublicServerInFull = PublicServer & { description: string; motd: string };
+
+/** By ids and present slugs. Requests that are in flight together share three queries. */
+const serversInFull: BatchLoader<RankingDeps, string, PublicServerInFull | null> = {
+  most: 50,
+  async load(deps, names) {
+    const wanted = [...new Set(names)];
+    const ids = wanted.filter(isId).map((id) => new ObjectId(id));
+    const slugs = wanted.filter((name) => !isId(name));
+    const either = [
+      ...(ids.length > 0 ? [{ _id: anyOf(ids) }] : []),
+      ...(slugs.length > 0 ? [{ slug: anyOf(slugs) }] : []),
+    ];
+    const projection = { ...SHOWN, 'profile.description': 1, 'current.motd': 1 } as const;
+    const found = await deps.servers.find({ $or: either, ...RANKED }, { projection }).toArray();
+    const shown = await publicServersOf(deps, found);
+    const byName = new Map<string, PublicServerInFull>();
+    for (const [place, { profile, current }] of found.entries()) {
+      const server = shown[place];
+      if (!server) continue;
+      const inFull = { ...server, description: profile?.description ?? '', motd: current.motd };
+      byName.set(inFull.id, inFull).set(inFull.slug, inFull);
+    }
+    return names.map((name) => byName.get(name) ?? null);
+  },
+};
+
 /** By id, or by a current or earlier slug. Null for unknown, hidden and removed servers alike. */
-export async function readPublicServer(deps: RankingDeps, idOrSlug: string) {
-  const server = await findListed(deps, idOrSlug);
-  const [shown] = server ? await publicServersOf(deps, [server]) : [];
-  if (!server || !shown) return null;
-  return { ...shown, description: server.profile?.description ?? '', motd: server.current.motd };
+export async function readPublicServer(
+  deps: RankingDeps & { batcher: Batcher },
+  idOrSlug: string,
+): Promise<PublicServerInFull | null> {
+  if (!NAMED.test(idOrSlug)) return null;
+  const { batcher } = deps;
+  const found = await batcher.load(serversInFull, deps, idOrSlug);
+  if (found || isId(idOrSlug)) return found;
+  const renamed = await findListed(deps, idOrSlug);
+  return renamed && batcher.load(serversInFull, deps, renamed._id.toHexString());
 }
+
+/** Slugs are shorter, and ids too. */
+const NAMED = /^[a-z0-9-]{1,100}$/;
 
 /** The listed server itself, as `readPublicServer`. An id is in lower case. */
 export async function findListed(deps: RankingDeps, idOrSlug: string): Promise<WithId<Server> | null> {
-  if (!/^[a-z0-9-]{1,100}$/.test(idOrSlug) && !isId(idOrSlug)) return null;
+  if (!NAMED.test(idOrSlug)) return null;
   const server = await findServer(deps, idOrSlug);
   return server && !server.hiddenAt ? server : null;
 }

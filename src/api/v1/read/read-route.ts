@@ -57,21 +57,23 @@ export const OPEN = { security: [] as [] };
 export type Made = { body: Record<string, unknown>; link?: string };
 
 /**
- * Sends what `make` makes, which is kept for some seconds under `key`, or 304. At most two are made at once.
+ * Sends what `make` makes, which is kept for some seconds under `key`, or 304. At most two are made at once; without
+ * such a limit, if `make` shares its queries with other calls (`isShared`).
  * @throws the errors of `make`; {RefusedError} 503 if no slot is free
  */
 export async function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
   { answers, takeSlot }: Pick<ReadDeps, 'answers' | 'takeSlot'>,
-  { key, make }: { key: string; make: () => Promise<Made> },
+  { key, make, isShared }: { key: string; make: () => Promise<Made>; isShared?: true },
 ): Promise<FastifyReply> {
-  const makeInSlot = async () =>
-    inSlot(await takeSlot(widerNetworkOf(request.ip)), async () => {
-      const { body, link } = await withinDatabaseTime(request, make());
-      return answerOf(String(reply.serializeInput(body, '200')), link);
-    });
-  const found = await answers.forceFetch(key, { context: { make: makeInSlot } });
+  const makeAnswer = async () => {
+    const { body, link } = await withinDatabaseTime(request, make());
+    return answerOf(String(reply.serializeInput(body, '200')), link);
+  };
+  const makeInSlot = async () => inSlot(await takeSlot(widerNetworkOf(request.ip)), makeAnswer);
+  const context = { make: isShared ? makeAnswer : makeInSlot };
+  const found = await answers.forceFetch(key, { context });
   if (isKnownTag(request, found.etag)) {
     reply.headers({ etag: found.etag, 'cache-control': found.cacheControl ?? CACHE_CONTROL });
     return reply.code(304).send();

@@ -37,7 +37,7 @@ export const serverEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, read)
         return { body: publicServerInFullOf(site, server) };
       };
       return followingRenames(request, reply, deps, () =>
-        sendRead(request, reply, read, { key: JSON.stringify(['server', slug]), make }),
+        sendRead(request, reply, read, { key: JSON.stringify(['server', slug]), make, isShared: true }),
       );
     },
   );
