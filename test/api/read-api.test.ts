@@ -349,6 +349,9 @@ describe('a server', () => {
     expect([status, text]).toEqual([200, (await tallyport.call(server, 'reviews?limit=3')).text]);
     expect(headers.get('ratelimit')).toMatch(/r=119/);
     expect((await read(`/servers/${server.serverId}/reviews`, 'reviews')).status).toBe(401);
+    const authorization = `Bearer ${server.token}`;
+    const withToken = await read('/servers/reviewed/reviews', 'reviews', { headers: { authorization } });
+    expect(withToken.status).toBe(401);
     for (const fixed of ['info', 'check-vote?username=Steve'])
       expect((await read(`/servers/reviewed/${fixed}`, fixed)).status).toBe(401);
   });

@@ -8,7 +8,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { addressesEndpoint } from './addresses.ts';
-import { requireToken } from './authentication.ts';
+import { isReadBySlug, requireToken } from './authentication.ts';
 import { claimEndpoints } from './claim.ts';
 import { doneEndpoint } from './deliveries-done.ts';
 import { takeEndpoint } from './deliveries-take.ts';
@@ -64,7 +64,8 @@ export async function apiV1(
 function allowOriginsOfOpen(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { isOpen, isOpenBySlug } = request.routeOptions.config;
-    if (isOpen || isOpenBySlug) allowAllOrigins(reply);
+    const { server_id: named = '' } = request.params as { server_id?: string };
+    if (isOpen || (isOpenBySlug && isReadBySlug(request, named))) allowAllOrigins(reply);
     done();
   });
 }

@@ -30,7 +30,7 @@ declare module 'fastify' {
     isRefusedInPause?: true;
     /** Works without a token too, while the server is listed. */
     isOpen?: true;
-    /** Works without a token if the path has a slug and no id. */
+    /** Works without a token if the path has a slug and no id (`isReadBySlug`). */
     isOpenBySlug?: true;
   }
 }
@@ -104,6 +104,11 @@ export function hasNoToken({ headers }: FastifyRequest): boolean {
   return headers.authorization === undefined;
 }
 
+/** Whether an endpoint with `isOpenBySlug` was called by slug. With a token, a path without an id is 401. */
+export function isReadBySlug(request: FastifyRequest, named: string): boolean {
+  return hasNoToken(request) && !looksLikeId(named);
+}
+
 const listedServers = serverLoader({ removedAt: 1, hiddenAt: 1 });
 
 /** @throws {RefusedError} 401, as for a wrong token */
@@ -142,7 +147,7 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
     const { server_id: serverId } = request.params;
     const { isOpen, isOpenBySlug } = request.routeOptions.config;
-    if (isOpenBySlug && !looksLikeId(serverId)) return requireReadApi(deps.config);
+    if (isOpenBySlug && isReadBySlug(request, serverId)) return requireReadApi(deps.config);
     if (isOpen && hasNoToken(request)) {
       requireReadApi(deps.config);
       await withinDatabaseTime(request, requireListed(deps, serverId));

@@ -7,8 +7,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { findListed } from '../../ranking/public-servers.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
-import { looksLikeId } from '../../servers/slug.ts';
-import { callerOf } from './authentication.ts';
+import { callerOf, isReadBySlug } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import { type CountRead, READ_REFUSED, READS, READS_HEADERS } from './open-reads.ts';
 import { publicRecord } from './public-record.ts';
@@ -98,7 +97,7 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; countRead: 
         operationId: 'listReviews',
         tags: ['server'],
         summary: "Read the server's reviews",
-        description: `Only approved reviews are listed and counted, newest first. With the id of the server it needs a token and has no rate limit. With its slug it works without a token, ${READS.times} times a minute for a network.`,
+        description: `Only approved reviews are listed and counted, newest first. With the id of the server it needs a token and has no rate limit. With its slug it works without a token, and only so, ${READS.times} times a minute for a network.`,
         security: [{ token: [] }, {}],
         params: idOrSlug,
         querystring,
@@ -125,7 +124,7 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; countRead: 
           pagination: { page, limit, total: found.total, total_pages: found.totalPages },
         };
       };
-      if (looksLikeId(named)) return send(callerOf(request).serverId);
+      if (!isReadBySlug(request, named)) return send(callerOf(request).serverId);
       await withinDatabaseTime(request, countRead(request, reply));
       return followingRenames(request, reply, deps, async () => {
         const server = await withinDatabaseTime(

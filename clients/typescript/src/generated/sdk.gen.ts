@@ -216,7 +216,7 @@ export const getServerAddresses = <ThrowOnError extends boolean = false>(options
 /**
  * Read the server's reviews
  *
- * Only approved reviews are listed and counted, newest first. With the id of the server it needs a token and has no rate limit. With its slug it works without a token, 120 times a minute for a network.
+ * Only approved reviews are listed and counted, newest first. With the id of the server it needs a token and has no rate limit. With its slug it works without a token, and only so, 120 times a minute for a network.
  */
 export const listReviews = <ThrowOnError extends boolean = false>(options: Options<ListReviewsData, ThrowOnError>): RequestResult<ListReviewsResponses, ListReviewsErrors, ThrowOnError> => (options.client ?? client).get<ListReviewsResponses, ListReviewsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
