@@ -30,7 +30,7 @@ const time = (description: string) =>
 
 const querystring = z.object({
   from: time(
-    'The first step begins then or later. Without it: 30 days before `to`, or 2 days with `step=hour`.',
+    `The first step begins then or later. Without it: ${STEPS.day.usual / DAY} days before \`to\`, or ${STEPS.hour.usual / DAY} days with \`step=hour\`.`,
   ),
   to: time('The last step begins before. Without it: now.'),
   step: z
