@@ -172,7 +172,7 @@ export class LiveStreams {
     /** By what the client knows: clients that know the same get the same text. */
     const texts = new Map<LiveState, string>();
     let written = 0;
-    for (const stream of [...this.#streams.values()]) {
+    for (const stream of this.#streams.values()) {
       if (written > 0 && written % A_TURN === 0) await letOthersRun();
       const isRead = read.has(stream.serverId);
       const state = states.get(stream.serverId);
