@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { capitalized, inLanguage, type Language } from '../../src/language/language.ts';
-import { counted, unit } from '../../src/site/shared/format.ts';
+import { counted, percent, unit } from '../../src/site/shared/format.ts';
 
 const votes = (language: Language, numbers: number[]) =>
   inLanguage(language, () => numbers.map((n) => counted(n, 'vote')));
@@ -18,4 +18,9 @@ test('the unit is the text beside the number', () => {
 test('a capital letter is that of the language', () => {
   expect(capitalized('iki oy')).toBe('Iki oy');
   expect(inLanguage('tr', () => capitalized('iki oy'))).toBe('İki oy');
+});
+
+test('a percentage is written as in its language', () => {
+  const shown = ['en', 'de', 'pl', 'tr'].map((language) => inLanguage(language, () => percent(0.994)));
+  expect(shown).toEqual(['99.4 %', '99,4 %', '99,4%', '%99,4']);
 });

@@ -18,7 +18,7 @@ import { CACHED } from '../route-options.ts';
 import { sendPublicPage } from '../send-public-page.ts';
 import { barChart } from '../shared/chart.ts';
 import { queryOf, queryText } from '../shared/form.ts';
-import { count, counted, day, decimal, shortDay, time } from '../shared/format.ts';
+import { count, counted, day, decimal, percentOf, shortDay, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, linkTo, textField } from '../shared/parts.ts';
 import { rankDayColumns } from '../shared/rank-votes-tables.ts';
@@ -218,7 +218,7 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
       {
         title: t('Uptime'),
         kind: 'number',
-        cell: ({ probedUptime }) => (probedUptime === null ? t('none') : `${decimal(probedUptime)} %`),
+        cell: ({ probedUptime }) => (probedUptime === null ? t('none') : percentOf(decimal(probedUptime))),
       },
       { title: t('Listed'), cell: ({ listedAt }) => day(listedAt) },
       {

@@ -6,7 +6,17 @@ import type { Sort } from '../../ranking/sorts.ts';
 import type { ListingPause } from '../../servers/listing-pause.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { country } from '../shared/flags.ts';
-import { count, counted, day, dayText, decimal, oneDecimal, relative, unit } from '../shared/format.ts';
+import {
+  count,
+  counted,
+  day,
+  dayText,
+  decimal,
+  oneDecimal,
+  percentOf,
+  relative,
+  unit,
+} from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -144,7 +154,9 @@ function figure({ votesCount, rankVotes, listedAt, rating, probedUptime }: Liste
         ? html`<b>${decimal(rating.average)}</b> ${t('of 5')} (${counted(rating.reviews, 'review')})`
         : t('no reviews');
     case 'uptime':
-      return probedUptime === null ? t('not known') : html`<b>${decimal(probedUptime)} %</b> ${t('online')}`;
+      return probedUptime === null
+        ? t('not known')
+        : html`<b>${percentOf(decimal(probedUptime))}</b> ${t('online')}`;
     default: {
       const forRank = t('{votes} for the rank', { votes: decimal(rankVotes) });
       const weighed = rankVotes === votesCount ? '' : html` <small>${forRank}</small>`;

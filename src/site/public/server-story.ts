@@ -2,7 +2,7 @@ import { PLAYER_DAYS, UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import type { TopVoter } from '../../votes/top-voters.ts';
-import { count, counted, decimal, oneDecimal, unit } from '../shared/format.ts';
+import { count, counted, decimal, oneDecimal, percentOf, unit } from '../shared/format.ts';
 import { face } from '../shared/generated-pictures.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -37,7 +37,7 @@ export function keyFigures(base: string, seen: Seen): Html {
         ],
     [
       t('Uptime in {days} days', { days: UPTIME_DAYS }),
-      uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
+      uptimePercentage === null ? '–' : percentOf(decimal(uptimePercentage)),
     ],
   ];
   if (peakPlayers > 0) cells.push([t('Peak in {days} days', { days: PLAYER_DAYS }), count(peakPlayers)]);
@@ -135,7 +135,7 @@ function chartsOf({ seen, wanted }: View): Record<Figure, { about: Content; char
       about:
         uptimePercentage === null
           ? ''
-          : `${decimal(uptimePercentage)} % ${t('in {days} days', { days: UPTIME_DAYS })}`,
+          : `${percentOf(decimal(uptimePercentage))} ${t('in {days} days', { days: UPTIME_DAYS })}`,
       chart: uptimeChart(uptime, uptimeKey(uptime)),
     },
     rank: { about: `${t('Rank')} ${count(info.rankPosition)}`, chart: rankChart(ranks) },

@@ -3,7 +3,7 @@ import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts
 import { failedAttempts, forwardedOf, successRate } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
 import { barChart, legend, lineChart, shareChart } from './chart.ts';
-import { count, counted, dayText, measured, oneDecimal, shortDay } from './format.ts';
+import { count, counted, dayText, measured, oneDecimal, percentOf, shortDay } from './format.ts';
 import type { Content, Html } from './html.ts';
 import { type Column, dataTable } from './parts.ts';
 
@@ -17,12 +17,12 @@ export function timeOrDash(ms: number | null): string {
 
 /** A success rate, rounded down so that no failure reads as 100 %. */
 export function rateOrDash(rate: number | null): string {
-  return rate === null ? '–' : `${oneDecimal(Math.floor(1_000 * rate) / 10)} %`;
+  return rate === null ? '–' : percentOf(oneDecimal(Math.floor(1_000 * rate) / 10));
 }
 
 /** A part of a whole, rounded so that the parts add up. */
 export function shareOrDash(part: number, whole: number): string {
-  return whole === 0 ? '–' : `${oneDecimal((100 * part) / whole)} %`;
+  return whole === 0 ? '–' : percentOf(oneDecimal((100 * part) / whole));
 }
 
 export function numberColumn<T>(title: string, of: (row: T) => number): Column<T> {

@@ -10,12 +10,15 @@ const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as con
 const CLOCK_PARTS = { hour: '2-digit', minute: '2-digit' } as const;
 
 function formatsOf(locale: string) {
+  const percentSign = new Intl.NumberFormat(locale, { style: 'percent' });
   const unit = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
   const narrow = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' });
   return {
     count: new Intl.NumberFormat(locale),
+    // The English pages have a space, as the International System of Units has it.
+    percent: /^(en|de)\b/.test(locale) ? '1 %' : percentSign.format(0.01),
     decimal: new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }),
     oneDecimal: new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
     minute: new Intl.DateTimeFormat(locale, MINUTE_PARTS),
@@ -179,7 +182,12 @@ export function measured(ms: number): string {
 const round1 = (value: number) => Math.round(10 * value) / 10;
 
 export function percent(share: number): string {
-  return `${formats().decimal.format(Math.floor(1_000 * share) / 10)} %`;
+  return percentOf(decimal(Math.floor(1_000 * share) / 10));
+}
+
+/** `99.4 %`; Turkish has the sign first. `number` is of `decimal` or `oneDecimal`. */
+export function percentOf(number: string): string {
+  return formats().percent.replace('1', number);
 }
 
 export function duration(ms: number): string {

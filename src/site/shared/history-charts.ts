@@ -13,6 +13,7 @@ import {
   duration,
   hourText,
   localTime,
+  percentOf,
   shortDay,
   shortTime,
 } from './format.ts';
@@ -190,7 +191,7 @@ export function playersByHourChart(today: History, before: History, from: Date, 
 }
 
 const DAY_SECONDS = 86_400;
-const percent = (seconds: number) => `${decimal((100 * seconds) / DAY_SECONDS)} %`;
+const percent = (seconds: number) => percentOf(decimal((100 * seconds) / DAY_SECONDS));
 
 /** `2 hours: our own network was down` */
 function greyReasons({ unknown }: UptimeDay): string {
