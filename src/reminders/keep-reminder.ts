@@ -129,7 +129,7 @@ function hostOfSubscription({ endpoint, p256dh, auth }: PushSubscriptionKeys): s
       throw new SubscriptionError('no push service has such an address');
     if (isRefusedPort(Number(url.port || 443))) throw new SubscriptionError('its port is refused');
     checkKeys(p256dh, auth);
-    return host;
+    return url.host;
   } catch {
     return null;
   }

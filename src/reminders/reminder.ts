@@ -13,7 +13,7 @@ const reminderDefinition = {
   _id: { type: String, required: true },
   /** The `PushSubscription`, encrypted: who knows its address could send to the browser. */
   sealed: { type: String, required: true },
-  /** Of the push service, such as `fcm.googleapis.com`. */
+  /** Of the push service, such as `fcm.googleapis.com`, with its port unless that is 443. */
   host: { type: String, required: true },
   /** The key with which the browser subscribed. */
   publicKey: { type: String, required: true },
