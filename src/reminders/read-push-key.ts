@@ -42,14 +42,3 @@ async function ensurePushKey({ pushKeys, secrets, clock }: KeyDeps): Promise<Pus
   );
   return stored ?? { _id: VAPID, ...made };
 }
-
-/**
- * Replaces the key. Push services accept a message only under the key with which a browser subscribed, so all reminders
- * are deleted; each browser subscribes again after its next vote. Returns how many were deleted.
- */
-export async function rotatePushKey(deps: KeyDeps & Pick<RemindersDeps, 'reminders'>): Promise<number> {
-  await deps.pushKeys.deleteOne({ _id: VAPID }, { writeConcern: DURABLE });
-  const publicKey = await readPushKey(deps);
-  const { deletedCount } = await deps.reminders.deleteMany({ publicKey: { $ne: publicKey } });
-  return deletedCount;
-}

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import { rotatePushKey } from '../../src/reminders/read-push-key.ts';
 import { REMINDER_TTL_MS, reminderId } from '../../src/reminders/reminder.ts';
 import { createReminders } from '../../src/reminders/send-reminders.ts';
 import { startFakePushService, toThisMachine } from '../support/fake-push-service.ts';
@@ -190,15 +189,18 @@ test('a browser that votes while its message is under way keeps its new time', a
   expect(reminder?.dueAt).toEqual(after(bench.clock.now(), DAY));
 });
 
-test('after a rotation of the key, browsers of the earlier one are forgotten and refused', async () => {
+test('after the key was deleted, a browser that subscribed with it is refused, and forgotten when it is due', async () => {
   const service = await startFakePushService();
   const bench = await reminderBench();
   const subscription = service.subscribe();
   const vote = await bench.vote(0, 'Steve');
   await bench.keep(subscription, [vote]);
-  const earlier = (await bench.deps.reminders.findOne({}))?.publicKey ?? '';
-  expect(await rotatePushKey(bench.deps)).toBe(1);
-  expect(await bench.keep(subscription, [vote], { publicKey: earlier })).toEqual({ kind: 'other-key' });
+  const publicKey = (await bench.deps.reminders.findOne({}))?.publicKey ?? '';
+  await bench.deps.pushKeys.deleteMany({});
+  expect(await bench.keep(subscription, [vote], { publicKey })).toEqual({ kind: 'other-key' });
+  bench.nextDay();
+  expect(await bench.send()).toEqual(['gone']);
+  expect(service.received).toEqual([]);
 });
 
 test('no message goes to a private address', async () => {
