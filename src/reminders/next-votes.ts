@@ -8,10 +8,10 @@ import type { Reminder } from './reminder.ts';
 import { afterSilence } from './silent-hours.ts';
 
 /** Votes that become possible within this time are reminded of together, when the last one is. */
-export const TOGETHER_MS = 30 * MINUTE;
+const TOGETHER_MS = 30 * MINUTE;
 
 /** Between two reminders of one browser. */
-export const LEAST_GAP_MS = HOUR;
+const LEAST_GAP_MS = HOUR;
 
 /**
  * When the players of these votes may vote again, for servers whose vote form works. It reads their newest votes, so a

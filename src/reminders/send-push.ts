@@ -20,7 +20,7 @@ export const CONNECTIONS_OF_HOST = 4;
 const MOST_READ = 4_096;
 
 /** How long a push service keeps the message for a device that is off. */
-export const LONGEST_TTL_MS = 4 * HOUR;
+const LONGEST_TTL_MS = 4 * HOUR;
 
 /** The push services of the browsers. Connections to another host are limited as those to an unproven address. */
 const WELL_KNOWN =
@@ -112,7 +112,7 @@ function subjectOf({ CONTACT: contact, PUBLIC_URL }: RemindersDeps['config']): s
   return contact?.includes('@') && !contact.includes('/') ? `mailto:${contact}` : PUBLIC_URL;
 }
 
-export function meaningOf(status: number, waitMs: number | null): PushAnswer {
+function meaningOf(status: number, waitMs: number | null): PushAnswer {
   if (status >= 200 && status < 300) return { kind: 'sent' };
   if (status === 404 || status === 410) return { kind: 'gone' };
   const reason = `HTTP ${status}`;

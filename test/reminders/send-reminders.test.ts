@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { REMINDER_TTL_MS, reminderId } from '../../src/reminders/reminder.ts';
 import { createReminders } from '../../src/reminders/send-reminders.ts';
+import { namelessKey } from '../../src/votes/nameless.ts';
 import { startFakePushService, toThisMachine } from '../support/fake-push-service.ts';
 import { messagesTo, NOON, reminderBench } from './reminded.ts';
 
@@ -200,6 +201,21 @@ test('after the key was deleted, a browser that subscribed with it is refused, a
   expect(await bench.keep(subscription, [vote], { publicKey })).toEqual({ kind: 'other-key' });
   bench.nextDay();
   expect(await bench.send()).toEqual(['gone']);
+  expect(service.received).toEqual([]);
+});
+
+test('a vote whose player was erased, or whose server is not listed any more, reminds nobody', async () => {
+  const service = await startFakePushService();
+  const bench = await reminderBench();
+  const { votes, servers, reminders } = bench.deps;
+  const [erased, removed] = [await bench.vote(0, 'Steve'), await bench.vote(1, 'Steve')];
+  await bench.keep(service.subscribe(), [erased]);
+  await bench.keep(service.subscribe(), [removed]);
+  await votes.updateOne({ _id: erased }, { $set: { usernameKey: namelessKey('1') } });
+  await servers.updateOne({ name: 'Beta' }, { $set: { removedAt: NOON } });
+  bench.nextDay();
+  expect(await bench.send()).toEqual(['voted', 'voted']);
+  expect(await reminders.countDocuments({ dueAt: null })).toBe(2);
   expect(service.received).toEqual([]);
 });
 
