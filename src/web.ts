@@ -6,10 +6,12 @@ import type { Config } from './platform/config.ts';
 import { ConfigError } from './platform/environment.ts';
 import type { AppDeps } from './process/app-deps.ts';
 import { type ProcessContext, runProcess, type Work } from './process/process.ts';
+import { readPushKey } from './reminders/read-push-key.ts';
 
 async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
   warnOfUnusedVariables(deps);
   sayPath(deps);
+  void makePushKey(deps);
   const closing = new AbortController();
   const app = await buildApp(deps, { ...context, closing: closing.signal });
   try {
@@ -36,6 +38,14 @@ function sayPath({ config: { basePath }, log }: AppDeps): void {
   log.info(
     { event: 'web.path', path: basePath },
     `PUBLIC_URL has the path ${basePath}: a proxy in front must pass it on, not strip it`,
+  );
+}
+
+/** If MongoDB does not answer, or is not migrated: the first page that needs the key makes it. */
+async function makePushKey(deps: AppDeps): Promise<void> {
+  if (!deps.config.PUBLIC_URL.startsWith('https:')) return;
+  await readPushKey(deps).catch((error: unknown) =>
+    deps.log.debug({ event: 'push_key.not_read', reason: String(error) }),
   );
 }
 

@@ -20,6 +20,7 @@ export const LAYERS = [
   'ranking',
   'moderation',
   'goals',
+  'reminders',
   'events',
   'notifications',
   'import-export',

@@ -48,6 +48,8 @@ import {
   rankedListSchema,
   type StoredListingSummary,
 } from '../ranking/ranked-list.ts';
+import { type PushKey, pushKeySchema } from '../reminders/push-key.ts';
+import { type Reminder, reminderSchema } from '../reminders/reminder.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '../reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
 import { bannerPictureSchema, type DrawnPicture, previewCardSchema } from '../servers/drawn-picture.ts';
@@ -133,6 +135,8 @@ const MODELS = {
   voteWatches: define<VoteWatch>('VoteWatch', voteWatchSchema),
   liveMessages: define<LiveMessage>('LiveMessage', liveMessageSchema),
   voteGoals: define<VoteGoal>('VoteGoal', voteGoalSchema),
+  pushKeys: define<PushKey>('PushKey', pushKeySchema),
+  reminders: define<Reminder>('Reminder', reminderSchema),
   goalRounds: define<GoalRound>('GoalRound', goalRoundSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),
 };

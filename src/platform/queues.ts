@@ -99,6 +99,10 @@ export const QUEUES = {
     'Watch votes',
     'Finds votes that count and goals that are reached, for servers with a vote goal or a subscription to votes.',
   ),
+  'send-reminders': oneJob(
+    'Send reminders',
+    'Reminds browsers that asked for it of their next votes, by web push.',
+  ),
   'send-events': queue({
     title: 'Send events',
     does: 'Sends the due events of one subscription.',

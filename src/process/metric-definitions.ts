@@ -8,6 +8,7 @@ import { OUTCOME_CLASSES } from '../listeners/outcomes/outcome-definition.ts';
 import { OUTCOME_CODES } from '../listeners/outcomes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { QUEUE_NAMES } from '../platform/queues.ts';
+import { REMINDER_ENDS } from '../reminders/reminder.ts';
 import { RANKS_EVERY_MINUTES } from '../votes/ranking-period.ts';
 import { JOB_STATES, type WaitingWork } from './waiting-work.ts';
 
@@ -133,6 +134,12 @@ export const METRICS = {
     help: 'Events that were dropped because too many waited for a subscription.',
     labels: { type: SUBSCRIPTION_TYPES },
     zero: SUBSCRIPTION_TYPES.map((type) => ({ type })),
+  }),
+  tallyport_reminders_total: counter({
+    help: 'Due reminders of votes, by their end.',
+    more: '`voted`: not sent, because the player has voted meanwhile. `silent`: waits for the morning. `gone`: the push service does not know the browser any more.',
+    labels: { end: REMINDER_ENDS },
+    zero: REMINDER_ENDS.map((end) => ({ end })),
   }),
   tallyport_votes_total: counter({
     help: 'Calls to cast a vote, by result.',

@@ -91,6 +91,7 @@ const FILES = [
   { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
   { name: 'voted.js', file: here('./scripts/voted.js'), type: JAVASCRIPT },
+  { name: 'reminders.js', file: here('./scripts/reminders.js'), type: JAVASCRIPT },
   { name: 'solve.js', file: here('./scripts/solve.js'), type: JAVASCRIPT },
   { name: 'setup.js', file: here('./scripts/setup.js'), type: JAVASCRIPT },
   ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map(ofAltcha),

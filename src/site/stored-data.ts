@@ -10,6 +10,7 @@ import { MAIL_TTL_MS } from '../mail/mail.ts';
 import { COMPLAINT_TTL_MS } from '../moderation/complaint.ts';
 import { DAY, SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import { REMINDER_TTL_MS } from '../reminders/reminder.ts';
 import { UPLOAD_TTL_MS } from '../servers/picture-uploads.ts';
 import { DRAFT_TTL_MS } from '../servers/server-draft.ts';
 import { BLOCK_TTL_SECONDS } from '../votes/blocks/block-list.ts';
@@ -174,6 +175,18 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     why: defineMessage('To show your favourites and to fill in the vote form'),
     kept: WITH_ACCOUNT,
   },
+  reminders: {
+    title: defineMessage('Reminders of votes'),
+    data: defineMessage(
+      'The address of your browser at its push service and its keys, encrypted; time zone and language; the ids of your last votes; the account if you are signed in; times',
+    ),
+    why: defineMessage('To remind you when you can vote again, after you pressed the button for it'),
+    kept: () =>
+      t('until you stop the reminders, or {time} after the last vote in that browser', {
+        time: days(REMINDER_TTL_MS),
+      }),
+    ttl: { field: 'usedAt', seconds: REMINDER_TTL_MS / SECOND },
+  },
   complaints: {
     title: defineMessage('Reports about servers'),
     data: defineMessage(
@@ -287,6 +300,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     kept: () => t('a minute'),
     ttl: { field: 'expiresAt', seconds: MINUTE_LATER },
   },
+  pushKeys: null,
   announcements: null,
   settings: null,
   logoUploads: null,
@@ -349,7 +363,7 @@ export const BROWSER_DATA: Record<string, BrowserData> = {
   'voted-servers': {
     storage: 'localStorage',
     data: defineMessage(
-      'The last 12 servers that you voted for, with the name and the time of the next vote, to show these times and to list the servers after a vote.',
+      'The last 12 servers that you voted for, with the name, the id of the vote and the time of the next vote, to show these times, to list the servers after a vote, and for reminders if you asked for them.',
     ),
     kept: defineMessage('a server for 30 days, or until you press “Not …?”'),
   },

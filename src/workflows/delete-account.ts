@@ -102,6 +102,7 @@ async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: A
   await deleteReviewsOf(deps, _id);
   await forgetSender(deps, _id);
   await deps.favourites.deleteOne({ _id });
+  await deps.reminders.deleteMany({ userId: _id });
   lease.throwIfLost();
   await deps.addressChanges.deleteOne({ _id });
   await revokeAccess(deps, _id);

@@ -1,12 +1,9 @@
-import { isIP, type LookupFunction } from 'node:net';
-import { callbackify } from 'node:util';
+import { isIP } from 'node:net';
 import { type AddressRanges, checkAddress } from '../../platform/address-guard.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { guardedLookup } from '../../platform/guarded-lookup.ts';
 import { hostOf } from '../../platform/host-and-port.ts';
-import { resolveAddress } from '../../platform/resolve-address.ts';
 
-/** How long a look-up may take. The caller's signal limits the whole request. */
-const LOOKUP_MS = 5_000;
 /** The largest answer that is read, in bytes. Real answers have some kilobytes. */
 const MAX_BYTES = 256 * 1_024;
 
@@ -61,19 +58,4 @@ export function guardedFetch(ranges: AddressRanges | null) {
       signal?.removeEventListener('abort', end);
     }
   };
-}
-
-/** A look-up for sockets that returns checked addresses only. */
-function guardedLookup(ranges: AddressRanges): LookupFunction {
-  const look = callbackify(async (host: string) => {
-    const addresses = await resolveAddress(host, { ranges, timeoutMs: LOOKUP_MS });
-    return addresses.map((address) => ({ address, family: isIP(address) }));
-  });
-  return (host, { all }, done) =>
-    look(host, (error, answers) => {
-      const [first = { address: '', family: 0 }] = answers ?? [];
-      if (error) done(error, '', 0);
-      else if (all) done(null, answers);
-      else done(null, first.address, first.family);
-    });
 }

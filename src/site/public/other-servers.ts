@@ -121,7 +121,7 @@ function dueRow(
 }
 
 /** scripts/voted.js fills and shows the list, with these texts. */
-function votedInBrowser(): Html {
+export function votedInBrowser(): Html {
   const texts = {
     vote: t('Vote'),
     voted: t('Voted less than {hours} hours ago', { hours: COOLDOWN_HOURS }),

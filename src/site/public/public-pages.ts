@@ -8,6 +8,7 @@ import { favouritePages } from './favourites-page.ts';
 import { feeds } from './feeds.ts';
 import { howRankingWorks } from './how-ranking-works-page.ts';
 import { rankingRoutes } from './ranking-page.ts';
+import { reminderPages } from './reminder-pages.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { pictures, serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
@@ -26,6 +27,7 @@ export async function publicPages(
   feeds(app, deps);
   serverPages(app, deps);
   votePages(app, deps, metrics);
+  reminderPages(app, deps);
   complaintPage(app, deps);
   favouritePages(app, deps);
   serverImages(app, deps);

@@ -23,6 +23,7 @@ const DISALLOWED = [
   '/operator',
   '/account',
   '/favourites',
+  '/reminders',
   '/api/',
   '/servers/random',
   '/*?q=',

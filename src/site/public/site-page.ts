@@ -16,6 +16,7 @@ import { type Content, type Html, html, raw } from '../shared/html.ts';
 import { card, dataTable, linkTo } from '../shared/parts.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
+import { remindsVoters } from './reminder-part.ts';
 
 /** The operator's own pages. Without them, only the privacy page exists, made from the configuration. */
 export function sitePages(app: FastifyInstance, config: Config): void {
@@ -148,6 +149,14 @@ function recipients(name: string, config: Config): Html {
     t(
       'If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.',
     ),
+    ...(remindsVoters(config)
+      ? [
+          t(
+            'If you press “Remind me of my next votes” after a vote, the push service of your browser (of Google, Mozilla, Apple or Microsoft, as your browser chooses) learns when {name} sends you a reminder. It cannot read it, and it learns neither your player name nor the servers.',
+            { name },
+          ),
+        ]
+      : []),
     ...(config.STEAM_SIGN_IN === 'off'
       ? []
       : [

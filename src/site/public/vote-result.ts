@@ -32,6 +32,7 @@ import { linkTo } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { writtenLine } from '../shared/written-text.ts';
 import { type OtherServers, otherServers, readOtherServers } from './other-servers.ts';
+import { readReminderKey, reminderPart } from './reminder-part.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
@@ -54,7 +55,12 @@ type VoteState = {
 };
 
 /** The rest of the page, which is not refreshed. */
-type Around = { streak: VoteStreak; others: OtherServers; goal: GoalProgress | null };
+type Around = {
+  streak: VoteStreak;
+  others: OtherServers;
+  goal: GoalProgress | null;
+  reminderKey: string | null;
+};
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
 export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
@@ -70,12 +76,14 @@ export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       if (request.headers['hx-request'])
         return sendPage(request, reply, resultPage(app.site, config, shown, null));
       await app.limitPages(request);
-      const [streak, others, goal] = await Promise.all([
+      const [streak, others, goal, reminderKey] = await Promise.all([
         voteStreak(deps, server, vote.username),
         readOtherServers(deps, request, server),
         goalOf(deps, server),
+        readReminderKey(deps),
       ]);
-      return sendPage(request, reply, resultPage(app.site, config, shown, { streak, others, goal }));
+      const around = { streak, others, goal, reminderKey };
+      return sendPage(request, reply, resultPage(app.site, config, shown, around));
     }),
   );
 }
@@ -119,8 +127,9 @@ function resultPage(site: Site, config: Config, result: VoteState, around: Aroun
     title: t('Your vote for {server}', { server: server.name }),
     width: 'full',
     styles: ['public.css'],
-    scripts: ['voted.js'],
+    scripts: ['voted.js', 'reminders.js'],
     live: true,
+    isInstallable: true,
     body: html`<div class="done" ${voted}>
       ${stamp(site, server, stateOfVote(site, result))}
       ${
@@ -128,6 +137,7 @@ function resultPage(site: Site, config: Config, result: VoteState, around: Aroun
           ? html`${around.goal ? html`<section class="panel goal-panel">${goalPart(around.goal)}</section>` : ''}
           ${streakPanel(around.streak)}
           ${nextVotePanel(site, server, { nextVoteAt: around.streak.nextVoteAt, username, now })}
+          ${reminderPart(site, around.reminderKey)}
           ${otherServers(site, config, around.others)}`
           : ''
       }</div>`,
@@ -143,6 +153,7 @@ function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Aro
     name: server.name,
     kind: nameKindOfServer(server),
     username: vote.username,
+    vote: vote._id.toString(),
     next: streak.nextVoteAt?.toISOString() ?? null,
     banner: at(banner?.narrow),
     icon: at(picture?.picture),

@@ -46,6 +46,8 @@ function rememberVote() {
   try {
     sessionStorage.removeItem('sent-vote');
     remember(voted, sent.keepsName);
+    // For scripts/reminders.js.
+    page.dataset.remembered = '';
   } catch {
     // If the browser stores nothing for this site: the vote is not remembered.
   }

@@ -23,6 +23,8 @@ export type Page = {
   /** Before the site has an operator, nobody can sign in. */
   hasNoSignIn?: boolean;
   live?: boolean;
+  /** A browser can install it as an app: iOS sends reminders only to installed ones. */
+  isInstallable?: boolean;
   scripts?: AssetName[];
   styles?: AssetName[];
   /**
@@ -76,6 +78,7 @@ export function layout(
     <title>${title} · ${name}</title>
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
+    ${page.isInstallable ? html`<link rel="manifest" href="${base}/app.webmanifest" />` : ''}
     <script src="${site.asset('theme.js')}"></script>
     ${sheets.map((name) => stylesheet(site.asset(name)))}
     ${site.accentStyle ? stylesheet(site.accentStyle) : ''}

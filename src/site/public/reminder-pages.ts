@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
+import { UUID } from 'mongodb';
+import { z } from 'zod';
+import { sendRefusal } from '../../http/http-errors.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { once } from '../../platform/once.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { type Kept, keepReminder, stopReminder, TOO_MANY_REMINDERS } from '../../reminders/keep-reminder.ts';
+import { MOST_REMINDED, REMINDER_TTL_MS } from '../../reminders/reminder.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE, FILE } from '../route-options.ts';
+import type { Site } from '../shared/decorate-site.ts';
+import { readForm } from '../shared/form.ts';
+import { duration } from '../shared/format.ts';
+import { html } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { votedInBrowser } from './other-servers.ts';
+import { REMINDER_FILES_MS, readReminderKey, reminderPart, remindsVoters } from './reminder-part.ts';
+
+/** In UTF-16 code units; longer values are no subscription. */
+const text = z.string().max(2_048);
+
+const stopForm = z.object({ endpoint: text });
+const reminderForm = stopForm.extend({
+  p256dh: text,
+  auth: text,
+  key: text,
+  timeZone: z.string().max(64),
+  /** Ids of votes, with spaces between them. */
+  votes: text.transform((value) =>
+    value
+      .split(' ')
+      .filter((id) => UUID.isValid(id))
+      .slice(0, MOST_REMINDED)
+      .map((id) => new UUID(id)),
+  ),
+});
+
+const REFUSALS = {
+  'no-subscription': defineMessage('This is no subscription of a push service.'),
+  'other-key': defineMessage('The browser subscribed with an earlier key of this site.'),
+  'no-vote': defineMessage('None of these votes is stored here.'),
+};
+
+/**
+ * `/reminders`: where a reminder leads, and where it is stopped. Scripts send the two forms: only the browser knows its
+ * subscription, whose secret address is what allows to change it.
+ */
+export function reminderPages(app: FastifyInstance, deps: AppDeps): void {
+  reminderFiles(app);
+  app.get('/reminders', ANYONE, async (request, reply) => {
+    await app.limitPages(request);
+    return sendPage(request, reply, remindersPage(app.site, await readReminderKey(deps)));
+  });
+  app.post('/reminders', ANYONE, async (request, reply) => {
+    if (!remindsVoters(deps.config)) throw new PageError(404, t('This site has no reminders.'));
+    const { data } = readForm(reminderForm, request);
+    if (!data) return sendRefusal(reply, refusalOf('no-subscription'));
+    const { key: publicKey, ...subscription } = data;
+    const userId = request.signedIn?.user._id ?? null;
+    const input = { ...subscription, publicKey, userId, language: request.language };
+    const kept = await keepReminder(deps, input, request.ip);
+    if (kept.kind === 'limited') throw new PageError(429, t(TOO_MANY_REMINDERS), kept.until);
+    if (kept.kind !== 'kept') return sendRefusal(reply, refusalOf(kept.kind));
+    request.log.info({ event: 'reminder.set' });
+    return reply.header('cache-control', 'no-store').send({ due_at: kept.dueAt });
+  });
+  app.post('/reminders/stop', ANYONE, async (request, reply) => {
+    const { data } = readForm(stopForm, request);
+    if (!data) return sendRefusal(reply, refusalOf('no-subscription'));
+    await stopReminder(deps, data.endpoint);
+    return reply.code(204).send();
+  });
+}
+
+const OTHER_KEY = { status: 409, code: 'conflict' } as const;
+const MALFORMED = { status: 400, code: 'malformed' } as const;
+
+type Refused = Exclude<Kept['kind'], 'kept' | 'limited'>;
+
+function refusalOf(kind: Refused) {
+  const refused = kind === 'other-key' ? OTHER_KEY : MALFORMED;
+  return { ...refused, sentence: t(REFUSALS[kind]) };
+}
+
+/** Without a hash in their paths: the path of a service worker stays, and decides which pages it is for. */
+function reminderFiles(app: FastifyInstance): void {
+  const { base } = app.site;
+  const readWorker = once(() => readFile(new URL('../scripts/reminder-worker.js', import.meta.url)));
+  const headers = { 'cache-control': `public, max-age=${REMINDER_FILES_MS / SECOND}` };
+  app.get('/reminder-worker.js', FILE, async (_request, reply) =>
+    reply
+      .headers(headers)
+      .type('text/javascript; charset=utf-8')
+      .send(await readWorker()),
+  );
+  app.get('/app.webmanifest', FILE, async (_request, reply) => {
+    const { name, logo } = app.site;
+    const isVector = logo.type === 'image/svg+xml';
+    const sizes = isVector ? 'any' : `${logo.width}x${logo.height}`;
+    return reply
+      .headers(headers)
+      .type('application/manifest+json; charset=utf-8')
+      .send(
+        JSON.stringify({
+          id: `${base}/`,
+          name,
+          start_url: `${base}/`,
+          scope: `${base}/`,
+          display: 'standalone',
+          icons: [{ src: logo.href, type: logo.type, sizes }],
+        }),
+      );
+  });
+}
+
+function remindersPage(site: Site, key: string | null): Page {
+  const about =
+    key === null
+      ? t('This site has no reminders.')
+      : t(
+          'After a vote, the button “Remind me of my next votes” lets this browser remind you. A browser that has not voted for {time} is forgotten.',
+          { time: duration(REMINDER_TTL_MS) },
+        );
+  return {
+    title: t('Reminders of votes'),
+    styles: ['public.css'],
+    scripts: ['voted.js', 'reminders.js'],
+    isInstallable: true,
+    body: html`<h1>${t('Reminders of votes')}</h1>
+      <p class="soft">${about}</p>
+      ${reminderPart(site, key)}${votedInBrowser()}`,
+  };
+}
