@@ -19,6 +19,7 @@ import { takePageSlots } from './page-slots.ts';
 import { publicPages } from './public/public-pages.ts';
 import { serveRelayJar } from './relay-jar.ts';
 import { isSameOrigin } from './same-origin.ts';
+import { serverTime } from './server-time.ts';
 import { refreshAnnouncement } from './shared/announcement-cache.ts';
 import { DASHBOARD_AREA, SERVER_AREA } from './shared/dashboard-pages.ts';
 import { serveFlags } from './shared/flags.ts';
@@ -78,6 +79,7 @@ export async function site(
   assets.serve(app);
   serveRelayJar(app);
   serveFlags(app);
+  serverTime(app, deps);
   languageLinks(app, deps);
 
   await app.register(async (pages) => {
