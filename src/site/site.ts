@@ -18,6 +18,7 @@ import { languageLinks } from './page-language.ts';
 import { takePageSlots } from './page-slots.ts';
 import { publicPages } from './public/public-pages.ts';
 import { serveRelayJar } from './relay-jar.ts';
+import { homeScreen } from './home-screen.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { serverTime } from './server-time.ts';
 import { refreshAnnouncement } from './shared/announcement-cache.ts';
@@ -31,12 +32,13 @@ export const AREAS = [SERVER_AREA, DASHBOARD_AREA, ADMIN_AREA] as const;
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // For the web worker that solves the challenge of the vote form.
+  // For the web worker that solves the challenge of the vote form, and the service worker.
   "worker-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
   "font-src 'self'",
   "connect-src 'self'",
+  "manifest-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -80,6 +82,7 @@ export async function site(
   serveRelayJar(app);
   serveFlags(app);
   serverTime(app, deps);
+  homeScreen(app, deps, assets);
   languageLinks(app, deps);
 
   await app.register(async (pages) => {

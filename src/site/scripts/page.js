@@ -194,3 +194,9 @@ document.addEventListener('inbox:shown', showLocalTimes);
 // On a phone the orders of a list scroll sideways: the current one stands first.
 const order = document.querySelector('.sort-tabs [aria-current]');
 if (order) order.parentElement.scrollLeft = order.offsetLeft - order.parentElement.offsetLeft;
+
+// Browsers have service workers only on sites with HTTPS and on localhost. If it cannot be installed, the site works
+// without it.
+navigator.serviceWorker
+  ?.register(new URL('../service-worker.js', import.meta.url))
+  .catch(() => undefined);
