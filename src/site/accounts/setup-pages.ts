@@ -22,7 +22,14 @@ import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPassword, newPasswordField, refuseOwn, userName, userNameField } from './account-fields.ts';
+import {
+  emailField,
+  newPassword,
+  newPasswordField,
+  refuseOwn,
+  userName,
+  userNameField,
+} from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
 import { beginTwoFactor, twoFactorSetUpPage } from './two-factor-setup.ts';

@@ -29,7 +29,14 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPassword, newPasswordField, refuseOwn, userName, userNameField } from './account-fields.ts';
+import {
+  emailField,
+  newPassword,
+  newPasswordField,
+  refuseOwn,
+  userName,
+  userNameField,
+} from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
 import { otherSiteButtons } from './other-site-pages.ts';

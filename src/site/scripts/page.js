@@ -197,6 +197,4 @@ if (order) order.parentElement.scrollLeft = order.offsetLeft - order.parentEleme
 
 // Browsers have service workers only on sites with HTTPS and on localhost. If it cannot be installed, the site works
 // without it.
-navigator.serviceWorker
-  ?.register(new URL('../service-worker.js', import.meta.url))
-  .catch(() => undefined);
+navigator.serviceWorker?.register(new URL('../service-worker.js', import.meta.url)).catch(() => undefined);

@@ -4,7 +4,9 @@
 const OFFLINE = new URL('offline', registration.scope);
 
 addEventListener('install', (event) => {
-  event.waitUntil(caches.open('offline').then((cache) => cache.add(new Request(OFFLINE, { cache: 'reload' }))));
+  event.waitUntil(
+    caches.open('offline').then((cache) => cache.add(new Request(OFFLINE, { cache: 'reload' }))),
+  );
 });
 
 // With a connection, the browser sends the request itself: requests of service workers have no `Sec-Fetch-Dest: document`,
