@@ -190,7 +190,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     // The browser's Back button may show the page as it was before the vote.
     await page.goBack();
     await page.getByText(/You voted here; next vote in 2[34]:\d\d hours\./).waitFor();
-    expect(await page.evaluate(() => Object.keys(localStorage).sort())).toEqual([
+    expect(await page.evaluate(() => Object.keys(localStorage).toSorted())).toEqual([
       'clock-lacks',
       'voted-servers',
     ]);
