@@ -6,6 +6,8 @@ import { claimContracts } from './api/claims/claims.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { compileSerializer } from './api/serializer.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
+import { createCountRead } from './api/v1/open-reads.ts';
+import { readApi } from './api/v1/read/read-api.ts';
 import { plainAddresses } from './http/client-addresses.ts';
 import { answerClientErrors, answerExpectations, answerHalfClosed } from './http/connection-errors.ts';
 import { createRestoreGate } from './http/database-gates.ts';
@@ -78,12 +80,16 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   const claimCalls = createClaimCalls(deps.clock);
   await app.register(healthRoutes, { readiness: parts.readiness });
   if (config.basePath) await app.register(healthRoutes, { ...base, readiness: parts.readiness });
+  const countRead = createCountRead(deps);
+  // First, so that its event streams are the first to end when the application is closed.
+  await app.register(readApi, { prefix: `${config.basePath}/api/v1`, deps, restoreGate, countRead });
   await app.register(apiV1, {
     prefix: `${config.basePath}/api/v1/servers/:server_id`,
     deps,
     metrics: parts.metrics,
     restoreGate,
     claimCalls,
+    countRead,
   });
   await app.register(claimContracts, { ...base, deps, restoreGate, claimCalls });
   await app.register(openApiDocument, base);

@@ -9,7 +9,15 @@ import { quantile } from '../delivery/figures.ts';
 /** A server's id and a token for it. */
 export type Caller = { serverId: string; token: string };
 
-export type Endpoint = 'vote' | 'check-vote' | 'info' | 'reviews' | 'status';
+export type Endpoint = 'vote' | 'check-vote' | 'info' | 'reviews' | 'status' | 'list' | 'server';
+
+/** Orders of the list, which are read in turn. */
+const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'];
+
+/** Calls without a token come from so many networks that none uses up its limit. They are read from a header. */
+const CALLS_OF_NETWORK = 100;
+/** So many networks call in turn. */
+const NETWORKS = 100;
 
 export type Round = {
   port: number;
@@ -28,6 +36,16 @@ export type Score = { answers: number; failed: number; perSecond: number; p50: n
 
 function requestOf({ endpoint, callers, name }: Round, n: number): string {
   const { serverId, token } = callers[n % callers.length] as Caller;
+  if (endpoint === 'list' || endpoint === 'server') {
+    const rest = endpoint === 'server' ? `/${serverId}` : `?sort=${SORTS[n % SORTS.length]}`;
+    const network =
+      0x0a_00_00_00 +
+      networkOfRound +
+      NETWORKS * Math.floor(n / (NETWORKS * CALLS_OF_NETWORK)) +
+      (n % NETWORKS);
+    const address = [24, 16, 8, 0].map((bits) => (network >> bits) & 0xff).join('.');
+    return `GET /api/v1/servers${rest} HTTP/1.1\r\nHost: bench\r\nX-Forwarded-For: ${address}\r\n\r\n`;
+  }
   const path = `/api/v1/servers/${serverId}/${endpoint}`;
   const head = `Host: bench\r\nAuthorization: Bearer ${token}\r\n`;
   if (endpoint === 'check-vote') return `GET ${path}?username=${name}${n} HTTP/1.1\r\n${head}\r\n`;
@@ -45,6 +63,9 @@ function lengthOf(text: string): number {
   const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end + 2))?.[1];
   return end + 4 + Number(length ?? 0);
 }
+
+/** The first network of the next round. */
+let networkOfRound = 0;
 
 async function run(round: Round): Promise<Score> {
   const times: number[] = [];
@@ -81,6 +102,7 @@ async function run(round: Round): Promise<Score> {
     return promise;
   };
   await Promise.all(Array.from({ length: round.connections }, converse));
+  networkOfRound += NETWORKS * Math.ceil(sent / (NETWORKS * CALLS_OF_NETWORK));
   const seconds = (performance.now() - began) / 1_000;
   return {
     answers: times.length,

@@ -6,7 +6,7 @@ import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import { DEFAULTS } from '../platform/settings/definitions.ts';
 import { REVOKED_WITHIN_SECONDS } from '../servers/authenticate-token.ts';
 import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
-import { READS } from './v1/open-reads.ts';
+import { DEAR, READS } from './v1/open-reads.ts';
 
 /** They read `SERVER_ID` and `API_TOKEN` from the environment. `api`: `https://listing.example/api/v1`. */
 const quickStarts = (api: string) => [
@@ -132,8 +132,8 @@ ${describeQuickStart(publicUrl)}
 
 # Requests and answers
 
-**Tokens.** Every call needs the header \`Authorization: Bearer <token>\`; only \`goal\` also works without one, while the
-server is listed. A token belongs to one server; its owner makes
+**Tokens.** Calls of a server's owner need the header \`Authorization: Bearer <token>\`. What the public pages show is read
+without a token, see "Reading without a token"; so are \`goal\` and \`addresses\`, while the server is listed. A token belongs to one server; its owner makes
 it in the server's dashboard, section "API access": open [Your servers](${publicUrl}/dashboard), choose the server, then "API
 access". The token is shown once. A revoked token is refused within ${REVOKED_WITHIN_SECONDS} seconds. A missing, malformed,
 revoked or expired token, a token of another server, and an unknown or removed server all give the same 401, so that an
@@ -157,11 +157,18 @@ surrogate and a parameter that is given twice are 400.
 **Limits.** Casting a vote and reporting a status have limits, which the headers \`RateLimit\`, \`RateLimit-Policy\` and
 \`Retry-After\` show; so have taking votes, and calls without a token (${READS.times} a minute for a network). The other calls have none.
 
-**Messages.** The API sends no webhooks and no other events to its clients. A server's owner may set a vote listener,
+**Messages.** The live figures aside, the API sends no webhooks and no other events to its clients. A server's owner may set a vote listener,
 which is described below.
 
 **Versions.** The version is in the path. A new version gets a new prefix and the old one stays. The headers
 \`Deprecation\` and \`Sunset\` announce the end of a version.
+
+# Reading without a token
+
+\`GET /api/v1/servers\` reads the ranking, lists and searches, and \`GET /api/v1/servers/{slug}\` a server. Its history, its
+live figures and, by its slug, its reviews are below it. The games and the totals have paths of their own. Scripts of every
+website may call them. All of them together have one limit for a network: ${READS.times} calls a minute, of which a search and a
+history by hours take ${DEAR}. The listing's operators may switch them off: then they are 404 with the code \`disabled\`.
 
 # Votes at a URL
 

@@ -60,6 +60,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
       tags: [
         { name: 'votes', description: 'Cast votes, check whether a player has voted, and read the votes.' },
         { name: 'deliveries', description: 'A game server fetches its votes, without an open port.' },
+        { name: 'listing', description: 'What the public pages show, for other programs, without a token.' },
         { name: 'server', description: "Report the server's status; read its figures and reviews." },
       ],
       components: {

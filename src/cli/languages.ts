@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { reportOf, type TextReport } from '../language/check-texts.ts';
-import { allLanguages, nameOfLanguage, SHIPPED, useOwnTexts } from '../language/language.ts';
+import { allLanguages, nameOfLanguage, SHIPPED_LANGUAGES, useOwnTexts } from '../language/language.ts';
 import { ConfigError } from '../platform/environment.ts';
 import { type OwnTexts, readOwnTexts } from '../settings/own-texts.ts';
 import { type Answer, printAnswer } from './answer.ts';
@@ -35,7 +35,7 @@ async function answerOf(folder: string | undefined, language: string | undefined
 function overview(reports: TextReport[]): string {
   const rows = reports.map(({ language, translated, missing, unused, suspicious }) => [
     language,
-    language in SHIPPED ? nameOfLanguage(language) : `${nameOfLanguage(language)} (yours)`,
+    SHIPPED_LANGUAGES.includes(language) ? nameOfLanguage(language) : `${nameOfLanguage(language)} (yours)`,
     translated,
     missing.length,
     unused.length,

@@ -1,4 +1,4 @@
-import type { Document, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { after, DAY, HOUR, SECOND } from '../platform/clock.ts';
 import { startOfDay } from '../platform/periods/period-marks.ts';
 import { PAUSE_FIELDS, type PausedTime, pausedMs, pausedTimes } from '../servers/listing-pause.ts';
@@ -6,8 +6,9 @@ import type { ServerStatus } from '../servers/server.ts';
 import type { AggregateDeps } from './aggregate-day.ts';
 import { REPORT_VALID_MS, type Source, sourceAt } from './current-status.ts';
 import type { DailySums } from './daily-stats.ts';
+import { type BothSums, daySums, hourSums } from './slot-sums.ts';
 import type { StatusSample } from './status-sample.ts';
-import { isInPause, PROBE_SUMS, REPORT_SUMS, reportSpans, withoutPauses } from './sum-samples.ts';
+import { isInPause } from './sum-samples.ts';
 
 /** Determines the resolution: samples, hours or days. */
 export type HistoryRange = '48h' | '30d' | 'all';
@@ -62,19 +63,30 @@ export async function historyAndReports(
   return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
 }
 
+const wholeHour = (at: Date) => new Date(Math.ceil(at.getTime() / HOUR) * HOUR);
+
+/** The slots that begin from `from` on, with the samples up to `to`. */
+type Slots = { step: 'hour' | 'day'; from: Date; to: Date };
+
 /** Each point of `pointsOf` is from the first given source that has data. */
 async function readSlots(
   deps: AggregateDeps,
   serverId: ObjectId,
-  range: Exclude<HistoryRange, '48h'> | { from: Date; to: Date },
+  range: Exclude<HistoryRange, '48h'> | Slots,
 ) {
   const { currentSource, pauses } = await shownOf(deps, serverId);
-  const byHour = range !== 'all';
   const now = deps.clock.now();
-  const hours = range === '30d' ? { from: wholeHour(after(now, -30 * DAY)), to: now } : range;
-  const sumsBySlot = await (hours === 'all'
-    ? daySums(deps, serverId)
-    : hourSums(deps, serverId, { from: hours.from, to: hours.to < now ? hours.to : now, pauses }));
+  const { step, from, to }: Slots =
+    range === '30d'
+      ? { step: 'hour', from: wholeHour(after(now, -30 * DAY)), to: now }
+      : range === 'all'
+        ? { step: 'day', from: new Date(0), to: now }
+        : range;
+  const byHour = step === 'hour';
+  const until = to < now ? to : now;
+  const sumsBySlot = await (byHour
+    ? hourSums(deps, serverId, { from, to: until, pauses })
+    : daySums(deps, serverId, { from, to: until }));
   const resolution: History['resolution'] = byHour ? 'hours' : 'days';
   const pointsOf = (sources: Source[]): History => ({
     resolution,
@@ -86,8 +98,25 @@ async function readSlots(
 /** A UTC day hour by hour, as `historyOf`. */
 export async function hoursOfDay(deps: AggregateDeps, serverId: ObjectId, day: string): Promise<History> {
   const from = startOfDay(day);
-  const { pointsOf, currentSource } = await readSlots(deps, serverId, { from, to: after(from, DAY - 1) });
+  const { pointsOf, currentSource } = await readSlots(deps, serverId, {
+    step: 'hour',
+    from,
+    to: after(from, DAY - 1),
+  });
   return pointsOf(bothFrom(currentSource));
+}
+
+/** The hours or UTC days that begin at or after `from` and before `to`, as `historyOf`. */
+export async function historyBetween(
+  deps: AggregateDeps,
+  serverId: ObjectId,
+  { step, from, to }: Slots,
+): Promise<HistoryPoint[]> {
+  const ms = step === 'hour' ? HOUR : DAY;
+  const whole = (at: Date) => new Date(Math.ceil(at.getTime() / ms) * ms);
+  const slots = { step, from: whole(from), to: after(whole(to), -1) };
+  const { pointsOf, currentSource } = await readSlots(deps, serverId, slots);
+  return pointsOf(bothFrom(currentSource)).points;
 }
 
 const bothFrom = (source: Source): Source[] =>
@@ -160,93 +189,6 @@ async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<Hi
 function untilPause(at: Date, until: Date, pauses: PausedTime[]): Date {
   const next = pauses.find(({ from }) => from > at);
   return next && next.from < until ? next.from : until;
-}
-
-type BothSums = Partial<Record<Source, DailySums>>;
-
-const wholeHour = (at: Date) => new Date(Math.ceil(at.getTime() / HOUR) * HOUR);
-
-async function hourSums(
-  { statusSamples }: AggregateDeps,
-  serverId: ObjectId,
-  { from, to, pauses }: { from: Date; to: Date; pauses: PausedTime[] },
-) {
-  const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
-  const end = { $add: [hour, HOUR] };
-  const samplesFrom = (source: StatusSample['source']) => ({
-    $match: { serverId, at: { $gte: from, $lte: to }, source },
-  });
-  const grouped = (source: Source, sums: Document): Document[] => [
-    { $group: { _id: hour, ...sums } },
-    { $set: { source } },
-  ];
-  const hours = statusSamples.aggregate<DailySums & { _id: Date; source: Source; last?: StatusSample }>([
-    samplesFrom('probe'),
-    ...withoutPauses(pauses),
-    { $set: { until: { $add: ['$at', { $multiply: ['$seconds', SECOND] }] } } },
-    ...grouped('probes', { ...PROBE_SUMS, last: { $top: { sortBy: { until: -1 }, output: '$$ROOT' } } }),
-    {
-      $unionWith: {
-        coll: statusSamples.collectionName,
-        // The time after a report counts only up to the end of the hour in which the report was made.
-        pipeline: [
-          samplesFrom('report'),
-          ...withoutPauses(pauses),
-          ...reportSpans(hour, end, pauses),
-          ...grouped('reports', REPORT_SUMS),
-        ],
-      },
-    },
-  ]);
-  const sumsBySlot = new Map<number, BothSums>();
-  const lasts: StatusSample[] = [];
-  for await (const { _id, source, last, ...sums } of hours) {
-    sumsBySlot.set(_id.getTime(), { ...sumsBySlot.get(_id.getTime()), [source]: sums });
-    if (last) lasts.push(last);
-  }
-  for (const last of lasts) fillHours(sumsBySlot, last, to);
-  return sumsBySlot;
-}
-
-/**
- * An hour without a probe gets the values of the last one before it, as far as its `seconds` reach: a server that has
- * been offline for long has only one probe an hour.
- */
-function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
-  const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());
-  const next = (Math.floor(probe.at.getTime() / HOUR) + 1) * HOUR;
-  for (let hour = next; hour < end; hour += HOUR) {
-    const both = sumsBySlot.get(hour);
-    if (both?.probes) return;
-    sumsBySlot.set(hour, { ...both, probes: sumsOfProbe(probe, Math.min(end - hour, HOUR) / SECOND) });
-  }
-}
-
-function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample, seconds: number): DailySums {
-  const online = status === 'online' ? seconds : 0;
-  const unknown = status === 'unknown' ? seconds : 0;
-  const isHidden = typeof onlinePlayers !== 'number';
-  return {
-    onlineSeconds: online,
-    hiddenSeconds: isHidden ? online : 0,
-    offlineSeconds: status === 'offline' ? seconds : 0,
-    unconfirmedSeconds: reason === 'canary' ? 0 : unknown,
-    canarySeconds: reason === 'canary' ? unknown : 0,
-    playerSeconds: online * (onlinePlayers ?? 0),
-    latencySum: online * (latencyMs ?? 0),
-    latencySeconds: typeof latencyMs === 'number' ? online : 0,
-    peakPlayers: online > 0 ? (onlinePlayers ?? 0) : 0,
-  };
-}
-
-async function daySums({ dailyStats }: AggregateDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
-  const sumsBySlot = new Map<number, BothSums>();
-  for await (const { day, probes, reports } of dailyStats
-    .find({ serverId }, { projection: { foldedMoments: 0 } })
-    .sort({ day: 1 })) {
-    sumsBySlot.set(startOfDay(day).getTime(), { probes, reports });
-  }
-  return sumsBySlot;
 }
 
 /** From the first to the last slot with data. */

@@ -26,6 +26,7 @@ export const ERROR_CODES = {
     meaning: 'The owner has paused the listing of the server: it takes no votes until it begins again.',
   },
   'not-found': { status: 404, meaning: 'There is nothing at this address.' },
+  disabled: { status: 404, meaning: 'The operators have switched off the API without a token.' },
   'no-goal': { status: 404, meaning: 'The server has no vote goal.' },
   'method-not-allowed': { status: 405, meaning: 'The address exists and does not take this method.' },
   'request-timeout': { status: 408, meaning: 'The request took too long to arrive.' },

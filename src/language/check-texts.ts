@@ -1,6 +1,6 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import english from './catalogues/en.json' with { type: 'json' };
-import { type Language, localeOf, SHIPPED, type Texts } from './language.ts';
+import { type Language, localeOf, shippedTexts, type Texts } from './language.ts';
 
 type Node = ReturnType<IntlMessageFormat['getAst']>[number];
 
@@ -86,7 +86,7 @@ export type TextReport = {
 
 /** Of one language, with an operator's own texts over those of Tallyport if they are given. */
 export function reportOf(language: Language, own: Texts = {}): TextReport {
-  const texts: Texts = { ...(language === 'en' ? ENGLISH : SHIPPED[language]), ...own };
+  const texts: Texts = { ...(language === 'en' ? ENGLISH : shippedTexts(language)), ...own };
   const sources = Object.keys(ENGLISH);
   const given = Object.entries(texts).filter(([, text]) => text !== '');
   const known = given.filter(([source]) => Object.hasOwn(ENGLISH, source));

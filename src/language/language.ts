@@ -1,12 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import de from './catalogues/de.json' with { type: 'json' };
-import es from './catalogues/es.json' with { type: 'json' };
-import fr from './catalogues/fr.json' with { type: 'json' };
-import nl from './catalogues/nl.json' with { type: 'json' };
-import pl from './catalogues/pl.json' with { type: 'json' };
-import pt from './catalogues/pt.json' with { type: 'json' };
-import ru from './catalogues/ru.json' with { type: 'json' };
-import tr from './catalogues/tr.json' with { type: 'json' };
+import { readFileSync } from 'node:fs';
 
 /** The translations by the English text, in ICU MessageFormat. */
 export type Texts = Readonly<Record<string, string>>;
@@ -14,13 +7,17 @@ export type Texts = Readonly<Record<string, string>>;
 /** A code without a region, such as `de`. */
 export type Language = string;
 
-/**
- * Each language that Tallyport has. A language is a line here and its catalogue (docs/translating.md). English texts
- * stand for those that a catalogue lacks.
- */
-export const SHIPPED: Readonly<Record<Language, Texts>> = { en: {}, de, es, fr, nl, pl, pt, ru, tr };
+/** Those that Tallyport has. A language is a code here and its catalogue (docs/translating.md). */
+export const SHIPPED_LANGUAGES: readonly Language[] = ['en', 'de', 'es', 'fr', 'nl', 'pl', 'pt', 'ru', 'tr'];
 
-export const SHIPPED_LANGUAGES: readonly Language[] = Object.keys(SHIPPED);
+/**
+ * What a catalogue has; English texts stand for those that it lacks. It is read when a page first needs it: all of them
+ * would take a tenth of a second of each start.
+ */
+export const shippedTexts = forEachLanguage((language): Texts => {
+  if (language === 'en' || !SHIPPED_LANGUAGES.includes(language)) return {};
+  return JSON.parse(readFileSync(new URL(`./catalogues/${language}.json`, import.meta.url), 'utf8'));
+});
 
 /** Where the usual locale of a language is not the one that is meant. */
 const LOCALES: Record<Language, string> = { en: 'en-GB', pt: 'pt-BR' };
@@ -29,20 +26,16 @@ export function localeOf(language: Language): string {
   return LOCALES[language] ?? language;
 }
 
-let catalogues = new Map<Language, Texts>(Object.entries(SHIPPED));
+let ownTexts: Readonly<Record<Language, Texts>> = {};
 
 /** Lays an operator's own texts over those of Tallyport, in place of the own texts of the last call. */
-export function useOwnTexts(own: Readonly<Record<Language, Texts>>): void {
-  const changed = Object.entries(own).map(([language, texts]): [Language, Texts] => [
-    language,
-    { ...SHIPPED[language], ...texts },
-  ]);
-  catalogues = new Map([...Object.entries(SHIPPED), ...changed]);
+export function useOwnTexts(texts: Readonly<Record<Language, Texts>>): void {
+  ownTexts = texts;
 }
 
 /** Those of Tallyport, then those that an operator added. */
 export function allLanguages(): Language[] {
-  return [...catalogues.keys()];
+  return [...new Set([...SHIPPED_LANGUAGES, ...Object.keys(ownTexts)])];
 }
 
 /** Those of `allLanguages` that the operator has not switched off; English if that leaves none. */
@@ -64,10 +57,9 @@ export function forEachLanguage<T>(make: (language: Language) => T): (language: 
 }
 
 /** In the language itself, with a capital letter: `Deutsch`. */
-export const nameOfLanguage = forEachLanguage((language) => {
-  const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
-  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
-});
+export const nameOfLanguage = forEachLanguage((language) =>
+  capitalized(new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language, language),
+);
 
 const current = new AsyncLocalStorage<Language>();
 
@@ -81,7 +73,16 @@ export function inLanguage<T>(language: Language, make: () => T): T {
   return current.run(language, make);
 }
 
+/** With a capital letter first: Turkish `i` becomes `İ`. */
+export function capitalized(text: string, language: Language = languageNow()): string {
+  return text.charAt(0).toLocaleUpperCase(localeOf(language)) + text.slice(1);
+}
+
 export function translationOf(text: string, language: Language): string {
-  const texts = catalogues.get(language);
-  return (texts && Object.hasOwn(texts, text) && texts[text]) || text;
+  return textIn(ownTexts[language], text) || textIn(shippedTexts(language), text) || text;
+}
+
+/** A text may have the name of a property that every object has. */
+function textIn(texts: Texts | undefined, text: string): string | undefined {
+  return texts && Object.hasOwn(texts, text) ? texts[text] : undefined;
 }

@@ -146,6 +146,8 @@ const listenerDefinition = {
   previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
   /** If absent, `both` applies. */
   rewards: { type: String, enum: REWARDS },
+  /** When `rewards` was last changed. */
+  rewardsSince: { type: Date },
   /** Of the voting site. Votifier v2 finds its token by it, so only the owner sets it. */
   serviceName: { type: String, required: true },
   /**
@@ -231,6 +233,20 @@ export type Listener = Omit<
 };
 
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };
+
+/**
+ * The rule by which a vote can be claimed. A vote that was cast until the owner chose `both` is not rewarded twice: as
+ * with `claims`, it can be claimed only if no listener got it.
+ */
+export function rewardsOfVote(
+  listener: Pick<Listener, 'rewards' | 'rewardsSince'> | null,
+  { votedAt }: { votedAt: Date },
+): Rewards {
+  const rewards = rewardsOf(listener);
+  const since = listener?.rewardsSince;
+  const isEarlier = since ? votedAt <= since : false;
+  return rewards === 'both' && isEarlier ? 'claims' : rewards;
+}
 
 /** Without a listener, votes can only be claimed. */
 export function rewardsOf(listener: Pick<Listener, 'rewards'> | null): Rewards {

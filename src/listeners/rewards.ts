@@ -10,8 +10,11 @@ export async function setRewards(
   rewards: Rewards,
   by: string,
 ): Promise<boolean> {
-  const { matchedCount } = await deps.listeners.updateOne({ serverId }, { $set: { rewards } });
-  if (matchedCount === 0) return false;
+  const changed = await deps.listeners.updateOne(
+    { serverId, rewards: { $ne: rewards } },
+    { $set: { rewards, rewardsSince: deps.clock.now() } },
+  );
+  if (changed.matchedCount === 0 && (await deps.listeners.countDocuments({ serverId })) === 0) return false;
   await recordAudit(deps, { by, action: 'listener.rewards', serverId, details: { rewards } });
   return true;
 }

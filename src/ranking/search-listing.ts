@@ -3,7 +3,7 @@ import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { FILTERED, type Filtered, type Filters, isListed, passes } from './filters.ts';
-import { type ListedRow, listedRows } from './listed-rows.ts';
+import { listedRows } from './listed-rows.ts';
 import { foldName, LEAST_SIMILARITY, nameTerms, similarity, termKey, termWeight } from './name-terms.ts';
 import type { RankedList } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
@@ -44,6 +44,15 @@ type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: numb
  * have a word, only the best ranked of these servers are candidates.
  */
 export async function searchListing(deps: RankingDeps, typed: string, filters: Filters = {}) {
+  return listedRows(deps, await searchIds(deps, typed, filters));
+}
+
+/** The ids of what `searchListing` finds, in the same order. */
+export async function searchIds(
+  deps: RankingDeps,
+  typed: string,
+  filters: Filters = {},
+): Promise<ObjectId[]> {
   const address = searchedAddress(typed);
   if (!address) return searchByTerms(deps, typed, filters);
   const at = await searchByAddress(deps, address, filters);
@@ -58,12 +67,11 @@ async function searchByAddress(deps: RankingDeps, { host, port }: SearchedAddres
   const at = (place?: number) => deps.servers.aggregate<AtAddress>(atAddress(host, place)).toArray();
   const exact = port === undefined ? [] : await at(port);
   const there = exact.length > 0 ? exact : await at();
-  const ranked = onlyOnce(there)
+  return onlyOnce(there)
     .filter((server) => isListed(server, deps.config, now) && passes(server, filters, now))
     .toSorted((a, b) => pausedLast(a, b, now) || a.rankPosition - b.rankPosition)
     .slice(0, ROWS)
     .map(({ _id }) => _id);
-  return listedRows(deps, ranked);
 }
 
 /** A server may have the host in both addresses. */
@@ -89,7 +97,7 @@ function atAddress(host: string, port?: number): Document[] {
 }
 
 /** Four queries: the lists of the terms, the candidates, and two for the rows. */
-async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters): Promise<ListedRow[]> {
+async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters): Promise<ObjectId[]> {
   const folded = foldName(typed);
   const ofTexts = textComparison(typed);
   const keys = [
@@ -108,7 +116,7 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
     .find({ _id: { $in: candidates }, ...RANKED })
     .project<Candidate>({ name: 1, rankPosition: 1, ...FILTERED, ...SEARCHED })
     .toArray();
-  const mostSimilar = servers
+  return servers
     .filter((server) => isListed(server, deps.config, now) && passes(server, filters, now))
     .map((server) => ({ ...server, similarity: similarityOf(server, folded, ofTexts) }))
     .filter(({ similarity }) => similarity > 0)
@@ -117,7 +125,6 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
     )
     .slice(0, ROWS)
     .map(({ _id }) => _id);
-  return listedRows(deps, mostSimilar);
 }
 
 function pausedLast(one: Filtered, other: Filtered, now: Date): number {

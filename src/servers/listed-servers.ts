@@ -303,7 +303,11 @@ export function probeReset(game: string | null | undefined, now: Date) {
 }
 
 /** By id, or by a current or earlier slug in any case; with `removed` also removed servers. */
-export function findServer({ servers }: ServersDeps, text: string, { removed = false } = {}) {
+export function findServer(
+  { servers }: Pick<ServersDeps, 'servers'>,
+  text: string,
+  { removed = false } = {},
+) {
   const name = text.toLowerCase();
   // A server of an older version may have no `slugs`, only `slug`: see `slugsOf`.
   const bySlug = { $or: [{ slugs: name }, { slug: name }] };

@@ -54,6 +54,11 @@ export function isId(text: string): boolean {
   return /^[0-9a-f]{24}$/.test(text);
 }
 
+/** As `isId`, in capitals too. No slug does. */
+export function looksLikeId(text: string): boolean {
+  return isId(text.toLowerCase());
+}
+
 /** Otherwise the first free one of `slug-2`, `slug-3`, … */
 export function freeSlug(slug: string, taken: Set<string>): string {
   let free = slug;

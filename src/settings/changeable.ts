@@ -37,6 +37,7 @@ export const GROUPS: Record<SettingGroup, Group> = {
   discord: { title: 'Sign-in with Discord', page: '/discord', isGuarded: true },
   openid: { title: 'Sign-in with OpenID Connect', page: '/openid', isGuarded: true },
   votes: { title: 'Votes on pages', page: '/limits' },
+  api: { title: 'API', page: '/limits' },
   accounts: { title: 'Accounts', page: '/limits' },
   retention: { title: 'How long data is kept', page: '/limits' },
 };

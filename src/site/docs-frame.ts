@@ -5,6 +5,7 @@ import { type Html, html } from './shared/html.ts';
 export const DOC_PAGES = [
   { name: '', title: 'API reference' },
   { name: 'errors', title: 'Errors' },
+  { name: 'read-api', title: 'Reading without a token' },
   { name: 'fetching', title: 'Fetching votes' },
   { name: 'relay', title: 'The relay' },
   { name: 'claims', title: 'Claims' },

@@ -1,31 +1,21 @@
-import { createHash } from 'node:crypto';
 import etag from '@fastify/etag';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
-import { chooseEncoding, compressLazily, type LazilyCompressed } from '../http/compressed.ts';
+import {
+  answerOf,
+  type CachedAnswer,
+  type CachedAnswers,
+  cacheAnswers,
+  sendAnswer,
+} from '../http/cached-answers.ts';
 import { inLanguage } from '../language/language.ts';
-import { SECOND } from '../platform/clock.ts';
 import { PageError } from './error-pages.ts';
 import { inPageSlot } from './page-slots.ts';
 import { type Page, sendPage, wholePage } from './shared/layout.ts';
 import { inLanguageOf } from './shared/search-metadata.ts';
 
-/** For images, and pages for visitors who are not signed in. */
-const TTL_MS = 3 * SECOND;
+/** Of images, and pages for visitors who are not signed in. */
 const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 
-/** How long browsers and proxies may use a cached page, and how much longer while they revalidate it (RFC 5861). */
-const FRESH_SECONDS = 10;
-const STALE_SECONDS = 60;
-const CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`;
-
-type CachedAnswer = {
-  body: Buffer;
-  content: LazilyCompressed;
-  etag: string;
-  link: string;
-  cacheControl?: string | undefined;
-};
 /** `cacheControl`: if browsers and proxies may store it for another time than a page. */
 export type PublicBody = string | Buffer | { body: Buffer; cacheControl: string };
 type PublicContent = {
@@ -40,7 +30,7 @@ type PublicContent = {
 declare module 'fastify' {
   interface FastifyInstance {
     /** Pages by language and canonical path; content that is the same for everybody by canonical path. */
-    cachedAnswers: LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>;
+    cachedAnswers: CachedAnswers;
     limitPages(request: FastifyRequest): Promise<void>;
   }
 }
@@ -50,18 +40,7 @@ export async function cachePublicPages(
   limitPages: (request: FastifyRequest) => Promise<void>,
 ): Promise<void> {
   app.decorate('limitPages', limitPages);
-  app.decorate(
-    'cachedAnswers',
-    new LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>({
-      ttl: TTL_MS,
-      maxSize: MAX_CACHED_BYTES,
-      // Compressed, a page has less than half its size.
-      sizeCalculation: ({ body }) => 2 * body.length + 1,
-      // Called only once if several requests need the same answer.
-      fetchMethod: (_path, _stale, { context }) => context.make(),
-      ignoreFetchAbort: true,
-    }),
-  );
+  app.decorate('cachedAnswers', cacheAnswers(MAX_CACHED_BYTES));
   await app.register(etag, { weak: true });
 }
 
@@ -133,17 +112,6 @@ export async function sendPublic(
   return sendAnswer(request, reply.headers(headers), type, answer);
 }
 
-function answerOf(content: string | Buffer, link = ''): CachedAnswer {
-  const body = typeof content === 'string' ? Buffer.from(content) : content;
-  // A compressed answer has other bytes for the same page, so the ETag is weak.
-  return {
-    body,
-    content: compressLazily(body),
-    etag: `W/"${createHash('sha1').update(body).digest('base64')}"`,
-    link,
-  };
-}
-
 /** `limit` is called before the request waits for a slot, so that a refused request needs no slot. */
 async function cachedOrMade(
   request: FastifyRequest,
@@ -167,21 +135,4 @@ async function cachedOrMade(
       if (isOwn || !(error instanceof PageError && error.statusCode === 429)) throw error;
     }
   }
-}
-
-const SMALLEST_COMPRESSED = 1_024;
-
-async function sendAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  type: string,
-  { body: plain, content, etag, link, cacheControl = CACHE_CONTROL }: CachedAnswer,
-): Promise<FastifyReply> {
-  reply.header('etag', etag);
-  const isCompressed = plain.length >= SMALLEST_COMPRESSED && type !== 'image/png';
-  const body = isCompressed ? await content(chooseEncoding(request, reply)) : plain;
-  if (link) reply.header('link', link);
-  // A renewed session has a cookie, so no cache may store the answer.
-  if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
-  return reply.header('cache-control', cacheControl).type(type).send(body);
 }

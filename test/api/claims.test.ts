@@ -300,6 +300,11 @@ describe('every contract', () => {
     expect(Object.fromEntries(shown)).toEqual({ Both: '1', Asked: '1', Pushed: '1', Claims: '0' });
     expect(await vrc(all, 'Pushed')).toEqual({ voted: true, claimed: true });
     expect((await native(all, all.token, 'Pushed')).json).toMatchObject({ claimed: false, claimed_at: null });
+    // Nor by a choice of both, which is for later votes.
+    await deps.listeners.updateOne({ serverId }, { $set: { rewards: 'push' } });
+    await setRewards(deps, serverId, 'both', 'owner');
+    expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('2');
+    await setRewards(deps, serverId, 'claims', 'owner');
     await deps.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ends': { ambiguous: 1 } } });
     await removeListener(deps, serverId, 'test');
     // The removed listener may have got the one, and never got the other.

@@ -17,9 +17,8 @@ const operations = () =>
   );
 
 test('every body schema has a name; equal schemas share it', () => {
-  const nameOf = (
-    described: { content?: { 'application/json'?: { schema: { $ref: string } } } } | undefined,
-  ) => described?.content?.['application/json']?.schema.$ref?.replace('#/components/schemas/', '');
+  const nameOf = (described: { content?: Record<string, { schema: { $ref: string } }> } | undefined) =>
+    Object.values(described?.content ?? {})[0]?.schema.$ref?.replace('#/components/schemas/', '');
   const bodies = Object.fromEntries(
     operations().map(({ name, requestBody, responses }) => [
       name,
@@ -30,6 +29,14 @@ test('every body schema has a name; equal schemas share it', () => {
     ]),
   );
   const failures = { 400: 'Error', 401: 'Error', 403: 'Error', 500: 'Error', 503: 'Error' };
+  const ofReads = {
+    304: undefined,
+    400: 'Error',
+    404: 'Error',
+    429: 'ReadRefused',
+    500: 'Error',
+    503: 'Error',
+  };
   const ofBodies = { 413: 'Error', 415: 'Error' };
   expect(bodies).toEqual({
     vote: {
@@ -72,7 +79,28 @@ test('every body schema has a name; equal schemas share it', () => {
     'player-names': { ...failures, 200: 'PlayerNames', 304: undefined },
     addresses: { ...failures, 200: 'ServerAddresses', 304: undefined, 429: 'ReadRefused' },
     goal: { ...failures, 200: 'VoteGoal', 304: undefined, 404: 'Error', 429: 'ReadRefused' },
-    reviews: { ...failures, 200: 'ReviewPage', 304: undefined },
+    reviews: {
+      ...failures,
+      200: 'ReviewPage',
+      301: undefined,
+      304: undefined,
+      404: 'Error',
+      429: 'ReadRefused',
+    },
+    servers: { ...ofReads, 200: 'PublicServerPage' },
+    '{slug}': { ...ofReads, 200: 'PublicServerInFull', 301: undefined },
+    history: { ...ofReads, 200: 'PublicHistory', 301: undefined },
+    live: {
+      200: 'LiveState',
+      301: undefined,
+      400: 'Error',
+      404: 'Error',
+      429: 'ReadRefused',
+      500: 'Error',
+      503: 'Error',
+    },
+    games: { ...ofReads, 200: 'PublicGames' },
+    stats: { ...ofReads, 200: 'PublicStats' },
   });
   const used = Object.values(bodies).flatMap((body) => Object.values(body));
   expect(Object.keys(document.components.schemas).toSorted()).toEqual(
@@ -81,11 +109,12 @@ test('every body schema has a name; equal schemas share it', () => {
 });
 
 test('the README has a row for each endpoint', () => {
-  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| `([A-Z]+) …(\/[\w/-]+)/gm)];
+  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| `([A-Z]+) (?:…|(?=\/))(\/[\w/{}-]+)/gm)];
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  expect(rows.map(([, method, path]) => `${method} /api/v1/servers/{server_id}${path}`).toSorted()).toEqual(
+  const pathOf = (path = '') => (path.startsWith('/api/v1') ? path : `/api/v1/servers/{server_id}${path}`);
+  expect(rows.map(([, method, path]) => `${method} ${pathOf(path)}`).toSorted()).toEqual(
     described.toSorted(),
   );
 });

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Language, SHIPPED, SHIPPED_LANGUAGES } from '../../src/language/language.ts';
+import { type Language, SHIPPED_LANGUAGES, shippedTexts } from '../../src/language/language.ts';
 import { setAnnouncement } from '../../src/moderation/announcements.ts';
 import { untranslated } from '../site/untranslated.ts';
 import { bodyOf, formsOf, type Mistake, mistakesOf, type PageForm } from '../site/wrongly-filled-forms.ts';
@@ -15,7 +15,7 @@ const LONGEST = SHIPPED_LANGUAGES.map((language): [Language, number] => [languag
   .map(([language]) => language)[0] as Language;
 
 function lengthOf(language: Language): number {
-  const short = Object.entries(SHIPPED[language] ?? {}).filter(([source]) => source.length <= 30);
+  const short = Object.entries(shippedTexts(language)).filter(([source]) => source.length <= 30);
   return short.reduce((sum, [, text]) => sum + text.length, 0);
 }
 

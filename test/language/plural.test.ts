@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inLanguage, type Language } from '../../src/language/language.ts';
+import { capitalized, inLanguage, type Language } from '../../src/language/language.ts';
 import { counted, unit } from '../../src/site/shared/format.ts';
 
 const votes = (language: Language, numbers: number[]) =>
@@ -13,4 +13,9 @@ test('a noun has the forms of its language', () => {
 test('the unit is the text beside the number', () => {
   expect([1, 1_234].map((n) => unit(n, 'vote'))).toEqual(['vote', 'votes']);
   expect(inLanguage('de', () => unit(1_234, 'server'))).toBe('Server');
+});
+
+test('a capital letter is that of the language', () => {
+  expect(capitalized('iki oy')).toBe('Iki oy');
+  expect(inLanguage('tr', () => capitalized('iki oy'))).toBe('İki oy');
 });

@@ -167,9 +167,7 @@ test('all votes of a player have no first time, so a notification names only the
   const range = { username: 'steve', serverId: null, since: null, until: clock.now() };
   await excludePlayer(deps, { ...range, reason: 'A bot' }, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
-  expect((await bench.mails())[0]?.text).toMatch(
-    /excluded 1 vote of the player “.*”, cast before \d/,
-  );
+  expect((await bench.mails())[0]?.text).toMatch(/excluded 1 vote of the player “.*”, cast before \d/);
   const [event] = await bench.events();
   expect(event?.text?.paragraphs[0]).toMatch(/excluded 1 vote, cast before \d/);
   expect(JSON.stringify(event)).not.toMatch(/steve/i);

@@ -92,6 +92,22 @@ test('an owner gets one mail that a listener is paused for a configuration error
   expect(letter?.text).toMatch(/https:\/\/example\.org\/listing\/dashboard\/servers\/[0-9a-f]{24}\/listener/);
 });
 
+test.each([
+  ['de', 'Alpha: Vote-Listener ist pausiert', '2 Stimmen warten.', 'Kopiere'],
+  ['pl', 'Alpha: ', '2 głosy', ''],
+  ['xx', 'Alpha: its vote listener is paused', '2 votes are waiting.', 'Copy the token'],
+])('the mail is in the language of the owner’s account: %s', async (language, subject, waiting, advice) => {
+  const { refuse, cast, tell, mails } = await ownedBench({ language });
+  await cast('Steve');
+  await cast('Alex');
+  await refuse();
+  expect(await tell()).toBe(1);
+  const [letter] = await mails();
+  expect(letter?.subject).toContain(subject);
+  expect(letter?.text).toContain(waiting);
+  expect(letter?.text).toContain(advice);
+});
+
 test('a pause by the owner gives no mail', async () => {
   const { deps, serverId, tell, clock } = await ownedBench();
   await pauseListener(deps, serverId, 'test');

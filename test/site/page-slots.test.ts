@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createSlots, type TakeSlot } from '../../src/site/page-slots.ts';
+import { createSlots, type TakeSlot } from '../../src/http/slots.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { voteOnPage } from '../support/vote-form.ts';

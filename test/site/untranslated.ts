@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { type Language, SHIPPED } from '../../src/language/language.ts';
+import { type Language, shippedTexts } from '../../src/language/language.ts';
 
 /** Attributes whose text users read or hear. */
 const READ = ['aria-label', 'title', 'placeholder', 'alt'];
@@ -25,7 +25,7 @@ const SAME =
 export function untranslated(language: Language, page: string, english: string, names: string[]): string[] {
   const words = new RegExp(`\\b(${ENGLISH.join('|')})\\b`, 'i');
   const alike = new Set(
-    Object.entries(SHIPPED[language] ?? {}).flatMap(([source, text]) =>
+    Object.entries(shippedTexts(language)).flatMap(([source, text]) =>
       source === text ? text.toLowerCase() : [],
     ),
   );

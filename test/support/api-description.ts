@@ -53,7 +53,10 @@ export type OpenApi = {
 
 /** The OpenAPI document of the API, with which answers are compared. */
 export type ApiDescription = {
-  /** Fails unless the document describes this answer: its status, its headers, and exactly its fields. */
+  /**
+   * Fails unless the document describes this answer: its status, its headers, and exactly its fields. `endpoint`: `info`,
+   * or a path below `/api/v1` as in the document, such as `/servers/{slug}`.
+   */
   check(method: string, endpoint: string, answer: Answer): void;
 };
 
@@ -82,7 +85,8 @@ async function read(url: string): Promise<ApiDescription> {
   return {
     check(method, endpoint, answer) {
       if (answer.status >= 400 && method !== 'HEAD') expectCode(answer);
-      const path = `/api/v1/servers/{server_id}/${endpoint.split('?')[0]}`;
+      const plain = endpoint.split('?')[0] ?? '';
+      const path = plain.startsWith('/') ? `/api/v1${plain}` : `/api/v1/servers/{server_id}/${plain}`;
       const operation = document.paths[path]?.[method.replace('HEAD', 'GET').toLowerCase()];
       const described = operation?.responses[answer.status];
       // The answers for unknown paths and methods are described only in prose.

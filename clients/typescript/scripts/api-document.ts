@@ -1,8 +1,9 @@
-import Fastify from 'fastify';
+import Fastify, { type onRequestHookHandler } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { describeApi, readApiDocument } from '../../../src/api/openapi.ts';
 import { compileSerializer } from '../../../src/api/serializer.ts';
 import { apiV1 } from '../../../src/api/v1/api-v1.ts';
+import { readApi } from '../../../src/api/v1/read/read-api.ts';
 import type { AppDeps } from '../../../src/process/app-deps.ts';
 import type { Metrics } from '../../../src/process/metrics.ts';
 
@@ -19,11 +20,17 @@ export async function apiDocument(publicUrl: string = EXAMPLE_URL): Promise<obje
   app.setSerializerCompiler(compileSerializer);
   await describeApi(app, { publicUrl });
   const { pathname } = new URL(publicUrl);
-  await app.register(apiV1, {
-    prefix: `${pathname === '/' ? '' : pathname}/api/v1/servers/:server_id`,
+  const prefix = `${pathname === '/' ? '' : pathname}/api/v1`;
+  const parts = {
     deps: {} as AppDeps,
+    restoreGate: ((_request, _reply, done) => done()) satisfies onRequestHookHandler,
+    countRead: async () => undefined,
+  };
+  await app.register(readApi, { prefix, ...parts });
+  await app.register(apiV1, {
+    prefix: `${prefix}/servers/:server_id`,
+    ...parts,
     metrics: {} as Metrics,
-    restoreGate: (_request, _reply, done) => done(),
     claimCalls: () => null,
   });
   await app.ready();

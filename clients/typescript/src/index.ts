@@ -8,6 +8,11 @@ export type { Delivery, TakeOptions } from './deliveries.ts';
 export { type ErrorCode, TallyportError } from './errors.ts';
 export type {
   PlayerNames,
+  PublicGames,
+  PublicHistory,
+  PublicServerInFull,
+  PublicServerPage,
+  PublicStats,
   ReviewPage,
   ServerInfo,
   StatusReport,
@@ -16,7 +21,8 @@ export type {
   VoteClaim,
   VotePage,
 } from './generated/types.gen.ts';
-export type { TallyportOptions } from './options.ts';
+export { createListing, type Listing, type PublicServer } from './listing.ts';
+export type { ListingOptions, TallyportOptions } from './options.ts';
 export {
   type ForwardedVote,
   receiveWebhook,

@@ -12,6 +12,9 @@ export type TallyportOptions = Partial<Timing> & {
   fetch?: typeof globalThis.fetch;
 };
 
+/** A listing whose public data are read without a token. */
+export type ListingOptions = Omit<TallyportOptions, 'server_id' | 'token'>;
+
 const TIMES = ['timeout_ms', 'deadline_ms', 'backoff_ms'] as const;
 /** A token is sent in a header, so it must be visible ASCII without white space. */
 const TOKEN = /^[\x21-\x7e]+$/;
@@ -28,7 +31,7 @@ export function withoutUndefined<T extends object>(options: T): T {
  * @throws {TypeError} naming the option that is wrong
  */
 export function checkOptions(options: Required<TallyportOptions>): Required<TallyportOptions> {
-  const { url, server_id: server, token, fetch } = options;
+  const { url, server_id: server, token } = options;
   const base = checkUrl(url);
   refuseEmpty('server_id', server, 'give the id of your server: it is on the page "API access"');
   if (!/^[0-9a-f]{24}$/.test(server))
@@ -38,12 +41,18 @@ export function checkOptions(options: Required<TallyportOptions>): Required<Tall
     throw new TypeError(
       'The option `token` is not a token: it has a space or another character that tokens do not have.',
     );
-  if (typeof fetch !== 'function') throw new TypeError('The option `fetch` is not a function.');
+  return { ...options, ...checkListingOptions(options), url: base };
+}
+
+/** As `checkOptions`, without a server and its token. @throws {TypeError} naming the option that is wrong */
+export function checkListingOptions(options: Required<ListingOptions>): Required<ListingOptions> {
+  const url = checkUrl(options.url);
+  if (typeof options.fetch !== 'function') throw new TypeError('The option `fetch` is not a function.');
   for (const name of TIMES) {
     if (!(Number.isFinite(options[name]) && options[name] > 0))
       throw new TypeError(`The option \`${name}\` is not a number of milliseconds above 0.`);
   }
-  return { ...options, url: base };
+  return { ...options, url };
 }
 
 function checkUrl(url: string): string {

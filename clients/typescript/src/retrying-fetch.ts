@@ -19,17 +19,22 @@ const SECOND = 1_000;
  * - It waits as long as `Retry-After` says, otherwise with a growing backoff.
  * - If the deadline comes before the next attempt, it returns the last answer.
  * - It returns all other answers at once, including 429.
- * - It does not follow redirects, which would lose the body or send the token to another host.
+ * - Unless `redirect` is `follow`, it does not follow redirects, which would lose the body or send the token to another
+ *   host.
  *
  * @throws the last network error, or a `TimeoutError` when the last attempt took too long; the reason of the request's
  * signal as soon as it is aborted
  */
-export function retryingFetch(fetch: typeof globalThis.fetch, timing: Timing) {
+export function retryingFetch(
+  fetch: typeof globalThis.fetch,
+  timing: Timing,
+  redirect: 'manual' | 'follow' = 'manual',
+) {
   return async (request: Request): Promise<Response> => {
     const deadline = performance.now() + timing.deadline_ms;
     for (let retry = 0; ; retry += 1) {
       const left = deadline - performance.now();
-      const ended = await attempt(fetch, request.clone(), Math.min(timing.timeout_ms, left));
+      const ended = await attempt(fetch, request.clone(), Math.min(timing.timeout_ms, left), redirect);
       request.signal.throwIfAborted();
       const wait = waitBefore(retry, ended, timing.backoff_ms);
       const mayRepeat = !('response' in ended) || ended.response.status >= 500;
@@ -41,12 +46,15 @@ export function retryingFetch(fetch: typeof globalThis.fetch, timing: Timing) {
 }
 
 /** Reads the whole answer. So if a body never ends, that is a timeout, and the request is repeated. */
-async function attempt(fetch: typeof globalThis.fetch, request: Request, timeoutMs: number): Promise<Ended> {
+async function attempt(
+  fetch: typeof globalThis.fetch,
+  request: Request,
+  timeoutMs: number,
+  redirect: 'manual' | 'follow',
+): Promise<Ended> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)))]);
   try {
-    const { status, headers, ...answer } = await withBody(
-      await fetch(request, { signal, redirect: 'manual' }),
-    );
+    const { status, headers, ...answer } = await withBody(await fetch(request, { signal, redirect }));
     return { response: new Response(answer.body, { status, headers }) };
   } catch (error) {
     return { error };

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
 import { serverInfo } from '../../history/server-info.ts';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
-import { rewardsOf } from '../../listeners/listener.ts';
+import { rewardsOfVote } from '../../listeners/listener.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
@@ -65,7 +65,6 @@ async function votesOf(deps: AppDeps, server: WithId<Server>, most: number) {
     listCountedVotes(deps, server._id, most),
     deps.batcher.load(listenersLoader, deps.listeners, server._id),
   ]);
-  const rewards = rewardsOf(listener);
   return {
     ...headOf(server),
     votes: votes.map((vote) => ({
@@ -73,7 +72,7 @@ async function votesOf(deps: AppDeps, server: WithId<Server>, most: number) {
       timestamp: Math.floor(vote.votedAt.getTime() / 1_000),
       nickname: vote.username,
       steamid: '',
-      claimed: isRewarded(vote, rewards) ? '1' : '0',
+      claimed: isRewarded(vote, rewardsOfVote(listener, vote)) ? '1' : '0',
     })),
   };
 }

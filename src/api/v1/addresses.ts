@@ -7,9 +7,9 @@ import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { STATUSES } from '../../servers/server.ts';
-import { UNAUTHORIZED } from './authentication.ts';
+import { hasNoToken, UNAUTHORIZED } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
-import { countRead, READ_REFUSED, READS_HEADERS, WITHOUT_TOKEN } from './open-reads.ts';
+import { type CountRead, READ_REFUSED, READS_HEADERS, WITHOUT_TOKEN } from './open-reads.ts';
 import { publicRecord } from './public-record.ts';
 import {
   answer,
@@ -55,13 +55,18 @@ const addresses = titled('ServerAddresses', {
 });
 
 /** GET …/addresses: where players join, for everybody while the server is listed. */
-export const addressesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
+export const addressesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; countRead: CountRead }> = async (
+  app,
+  { deps, countRead },
+) => {
   tagAnswers(app);
   app.get(
     '/addresses',
     {
       config: { scope: 'read', isOpen: true },
-      onRequest: (request, reply) => withinDatabaseTime(request, countRead(deps, request, reply)),
+      async onRequest(request, reply) {
+        if (hasNoToken(request)) await withinDatabaseTime(request, countRead(request, reply));
+      },
       schema: {
         operationId: 'getServerAddresses',
         tags: ['server'],

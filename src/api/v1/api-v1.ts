@@ -8,12 +8,14 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { addressesEndpoint } from './addresses.ts';
-import { requireToken } from './authentication.ts';
+import { isReadBySlug, requireToken } from './authentication.ts';
 import { claimEndpoints } from './claim.ts';
 import { doneEndpoint } from './deliveries-done.ts';
 import { takeEndpoint } from './deliveries-take.ts';
 import { goalEndpoint } from './goal.ts';
 import { infoEndpoints } from './info.ts';
+import type { CountRead } from './open-reads.ts';
+import { allowAllOrigins } from './read/cors.ts';
 import { reviewsEndpoint } from './reviews.ts';
 import { setSafeHeaders } from './safe-headers.ts';
 import { statusEndpoint } from './status.ts';
@@ -28,11 +30,13 @@ export async function apiV1(
     metrics,
     restoreGate,
     claimCalls,
+    countRead,
   }: {
     deps: AppDeps;
     metrics: Metrics;
     restoreGate: onRequestHookHandler;
     claimCalls: ClaimCalls;
+    countRead: CountRead;
   },
 ): Promise<void> {
   const api = app.withTypeProvider<ZodTypeProvider>();
@@ -40,6 +44,7 @@ export async function apiV1(
   putVotesFirst(api);
   api.addHook('onRequest', restoreGate);
   requireIndexes(api, deps);
+  allowOriginsOfOpen(api);
   requireToken(api, deps);
   acceptOnlyJson(api);
   await api.register(voteEndpoint, { deps, metrics });
@@ -50,9 +55,19 @@ export async function apiV1(
   await api.register(takeEndpoint, { deps });
   await api.register(doneEndpoint, { deps, metrics });
   await api.register(infoEndpoints, { deps });
-  await api.register(goalEndpoint, { deps });
-  await api.register(addressesEndpoint, { deps });
-  await api.register(reviewsEndpoint, { deps });
+  await api.register(goalEndpoint, { deps, countRead });
+  await api.register(addressesEndpoint, { deps, countRead });
+  await api.register(reviewsEndpoint, { deps, countRead });
+}
+
+/** Before the token is checked: scripts may read the 401 too. */
+function allowOriginsOfOpen(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { isOpen, isOpenBySlug } = request.routeOptions.config;
+    const { server_id: named = '' } = request.params as { server_id?: string };
+    if (isOpen || (isOpenBySlug && isReadBySlug(request, named))) allowAllOrigins(reply);
+    done();
+  });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -13,6 +13,8 @@ import {
 import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
 import { pauseAt } from '../../servers/listing-pause.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
+import { looksLikeId } from '../../servers/slug.ts';
+import { requireReadApi } from './open-reads.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,6 +30,8 @@ declare module 'fastify' {
     isRefusedInPause?: true;
     /** Works without a token too, while the server is listed. */
     isOpen?: true;
+    /** Works without a token if the path has a slug and no id (`isReadBySlug`). */
+    isOpenBySlug?: true;
   }
 }
 
@@ -100,6 +104,11 @@ export function hasNoToken({ headers }: FastifyRequest): boolean {
   return headers.authorization === undefined;
 }
 
+/** Whether an endpoint with `isOpenBySlug` was called by slug. With a token, a path without an id is 401. */
+export function isReadBySlug(request: FastifyRequest, named: string): boolean {
+  return hasNoToken(request) && !looksLikeId(named);
+}
+
 const listedServers = serverLoader({ removedAt: 1, hiddenAt: 1 });
 
 /** @throws {RefusedError} 401, as for a wrong token */
@@ -137,7 +146,10 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
   });
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
     const { server_id: serverId } = request.params;
-    if (request.routeOptions.config.isOpen && hasNoToken(request)) {
+    const { isOpen, isOpenBySlug } = request.routeOptions.config;
+    if (isOpenBySlug && isReadBySlug(request, serverId)) return requireReadApi(deps.config);
+    if (isOpen && hasNoToken(request)) {
+      requireReadApi(deps.config);
       await withinDatabaseTime(request, requireListed(deps, serverId));
       return;
     }

@@ -6,8 +6,9 @@ import { readGoalProgress } from '../../goals/goal-progress.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { hasNoToken } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
-import { countRead, READ_REFUSED, READS_HEADERS, WITHOUT_TOKEN } from './open-reads.ts';
+import { type CountRead, READ_REFUSED, READS_HEADERS, WITHOUT_TOKEN } from './open-reads.ts';
 import { publicRecord } from './public-record.ts';
 import {
   answer,
@@ -59,13 +60,18 @@ const goal = titled('VoteGoal', {
 });
 
 /** GET …/goal: the vote goal of the server, for everybody while the server is listed. */
-export const goalEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
+export const goalEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; countRead: CountRead }> = async (
+  app,
+  { deps, countRead },
+) => {
   tagAnswers(app);
   app.get(
     '/goal',
     {
       config: { scope: 'read', isOpen: true },
-      onRequest: (request, reply) => withinDatabaseTime(request, countRead(deps, request, reply)),
+      async onRequest(request, reply) {
+        if (hasNoToken(request)) await withinDatabaseTime(request, countRead(request, reply));
+      },
       schema: {
         operationId: 'getVoteGoal',
         tags: ['server'],

@@ -1,19 +1,23 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { CACHE_CONTROL } from '../../http/cached-answers.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { findListed } from '../../ranking/public-servers.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
-import { callerOf } from './authentication.ts';
+import { callerOf, isReadBySlug } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
+import { type CountRead, READ_REFUSED, READS, READS_HEADERS } from './open-reads.ts';
 import { publicRecord } from './public-record.ts';
+import { followingRenames, MOVED, NO_SERVER, serverNamed } from './read/server-of-path.ts';
 import {
   answer,
   COMMON_FAILURES,
   countSchema,
   ETAG_HEADER,
   IF_NONE_MATCH,
-  params,
   timestamp,
   titled,
   UNCHANGED,
@@ -33,6 +37,13 @@ function positive(fallback: number, most: number, description: string) {
     .transform((value) => value ?? fallback)
     .meta({ type: 'integer', minimum: 1, default: fallback, description });
 }
+
+const idOrSlug = z.object({
+  server_id: z.string().meta({
+    description: 'The id of the server, or its slug. A former slug redirects to the present one.',
+    examples: ['6921f0a4c2b7d81e5f3a9c04', 'harbour-lights'],
+  }),
+});
 
 const querystring = z.object({
   page: positive(1, Number.MAX_SAFE_INTEGER, 'A page after the last one is an empty list.'),
@@ -73,37 +84,56 @@ const page = titled('ReviewPage', {
 });
 
 /** GET …/reviews: the approved reviews, newest first. */
-export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
+export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; countRead: CountRead }> = async (
+  app,
+  { deps, countRead },
+) => {
   tagAnswers(app);
   app.get(
     '/reviews',
     {
-      config: { scope: 'read' },
+      config: { scope: 'read', isOpenBySlug: true },
       schema: {
         operationId: 'listReviews',
         tags: ['server'],
         summary: "Read the server's reviews",
-        description: 'No rate limit. Only approved reviews are listed and counted, newest first.',
-        params,
+        description: `Only approved reviews are listed and counted, newest first. With the id of the server it needs a token and has no rate limit. With its slug it works without a token, and only so, ${READS.times} times a minute for a network.`,
+        security: [{ token: [] }, {}],
+        params: idOrSlug,
         querystring,
         headers: IF_NONE_MATCH,
         response: {
-          200: answer(page, 'One page of reviews.', ETAG_HEADER),
+          200: answer(page, 'One page of reviews.', { ...ETAG_HEADER, ...READS_HEADERS }),
+          301: MOVED,
           304: UNCHANGED,
           ...COMMON_FAILURES,
+          404: NO_SERVER,
+          429: READ_REFUSED,
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { page, limit } = request.query;
-      const { serverId } = callerOf(request);
-      const found = await withinDatabaseTime(request, readReviews(deps, serverId, { page, limit }));
-      return {
-        review_count: found.reviewCount,
-        average_rating: found.averageRating,
-        reviews: found.reviews.map((one) => publicRecord(review, one)),
-        pagination: { page, limit, total: found.total, total_pages: found.totalPages },
+      const named = request.params.server_id;
+      const send = async (serverId: ObjectId) => {
+        const found = await withinDatabaseTime(request, readReviews(deps, serverId, { page, limit }));
+        return {
+          review_count: found.reviewCount,
+          average_rating: found.averageRating,
+          reviews: found.reviews.map((one) => publicRecord(review, one)),
+          pagination: { page, limit, total: found.total, total_pages: found.totalPages },
+        };
       };
+      if (!isReadBySlug(request, named)) return send(callerOf(request).serverId);
+      await withinDatabaseTime(request, countRead(request, reply));
+      return followingRenames(request, reply, deps, async () => {
+        const server = await withinDatabaseTime(
+          request,
+          serverNamed(named, (slug) => findListed(deps, slug)),
+        );
+        reply.header('cache-control', CACHE_CONTROL);
+        return send(server._id);
+      });
     },
   );
 };

@@ -63,6 +63,16 @@ export const voteSettings = settingsSection(
         ],
       },
     }),
+    READ_API: setting(oneOf(['on', 'off']).default('on'), {
+      description:
+        'Whether other programs may read the public lists and servers with the API without a token: `on` or `off`.',
+      field: {
+        group: 'api',
+        label: 'Reading without a token',
+        hint: 'Whether bots, websites and apps may read what the public pages show. Calls with a token always work.',
+        options: ON_OFF,
+      },
+    }),
     WEB_VOTE_PLAYERS: setting(wholeNumber(1, 300).default(4), {
       description:
         'How many new players of one network (IPv4 /24, IPv6 /64) may vote for a server on the pages on a UTC day.',

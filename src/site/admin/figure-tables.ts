@@ -1,4 +1,5 @@
 import { totalOf } from '../../delivery/figures/delivery-sums.ts';
+import { capitalized } from '../../language/language.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 import { QUEUES } from '../../platform/queues.ts';
@@ -54,15 +55,13 @@ export function failedCausesTable({ now, period }: Periods): Html {
   const entries = (Object.entries(causes) as [OutcomeCode, number][]).toSorted(([, a], [, b]) => b - a);
   const all = entries.reduce((sum, [, attempts]) => sum + attempts, 0);
   const rows = entries.map(([code, attempts]) => ({
-    name: capital(code.replaceAll('-', ' ')),
+    name: capitalized(code.replaceAll('-', ' ')),
     size: attempts,
     cells: [count(attempts), shareOrDash(attempts, all)],
   }));
   const caption = `Failed attempts in ${period.text} by cause`;
   return barTable(caption, ['Cause', 'Attempts', 'Share'], rows, 'No attempt failed.');
 }
-
-const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 export function sourcesTable({ now, period }: Periods): Html {
   const { page, api } = totalOf(countedDays(now).map(({ deliveries }) => deliveries));

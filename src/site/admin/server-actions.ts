@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
+import { capitalized } from '../../language/language.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { allowVotes, MOST_ALLOWED } from '../../ranking/evidence/allow-votes.ts';
@@ -268,5 +269,5 @@ export function profileRemovalForm({ base, server, typed }: ServerView, parts: P
 
 export function partTitle(part: ProfilePart): string {
   const words = t(PART_TEXTS[part]);
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  return capitalized(words);
 }

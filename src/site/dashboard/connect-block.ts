@@ -6,7 +6,7 @@ export type Connected = {
   name: string;
   url: string;
   server: Pick<Server, '_id' | 'slug' | 'name' | 'game'>;
-  listener: Pick<Listener, 'serviceName' | 'protocol' | 'fetched'> | null;
+  listener: Pick<Listener, 'serviceName' | 'protocol' | 'fetched' | 'rewards'> | null;
   /** A new claim key, which is shown once. */
   key: string | undefined;
 };

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, filled, t } from '../../language/t.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
 import type { TokenKind } from '../../servers/api-token.ts';
 import { issueToken, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
@@ -174,6 +175,7 @@ function connectBody(
     ${card({
       title: t('Two ways to reward players'),
       body: html`<p>${twoWays}</p>
+        ${rewardsOf(connected.listener) === 'push' ? notice('attention', t(ANSWERS.off)) : ''}
         ${key ? notice('good', filledIn) : keyButton(path)}`,
     })}
     ${isForRelay && !isPushed ? relay : ''} ${first.map(shown)} ${isForRelay && isPushed ? relay : ''}

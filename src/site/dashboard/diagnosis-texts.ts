@@ -15,7 +15,7 @@ const STEPS: Record<DiagnosisStep, StepText> = {
     defineMessage('Check the address'),
     defineMessage('Is the address on the public internet?'),
   ],
-  connecting: [defineMessage('Connect'), defineMessage('Does the port accept connections?')],
+  connecting: [defineMessage('Connection'), defineMessage('Does the port accept connections?')],
   greeting: [defineMessage('Greeting'), defineMessage('Does a vote listener answer?')],
   'protocol-version': [
     defineMessage('Protocol version'),
@@ -32,7 +32,7 @@ const STEPS: Record<DiagnosisStep, StepText> = {
 const HTTP_STEPS: Partial<Record<DiagnosisStep, StepText>> = {
   greeting: [defineMessage('Encryption'), defineMessage('With https://: is the certificate valid?')],
   'key-or-token': [defineMessage('Secret'), defineMessage('Does it accept our signature?')],
-  acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
+  acknowledgement: [defineMessage('Reply'), defineMessage('Does it accept the test vote?')],
 };
 
 const FETCH_STEP: StepText = [defineMessage('Call'), defineMessage('Does a program ask for votes?')];

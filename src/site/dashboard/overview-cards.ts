@@ -86,7 +86,7 @@ function tallyCard(path: string, { newest, now }: Overview): Html {
   });
 }
 
-/** Votes that failed are named, because their pages say why. */
+/** Votes that failed are named, because their pages say why. The number is last: a word before it has one form. */
 function keyEntry(path: string, state: string, votes: Vote[]): Html {
   const [one] = votes;
   const failed = one?.delivery.state === 'failed' ? votes.slice(0, 3) : [];
@@ -95,7 +95,7 @@ function keyEntry(path: string, state: string, votes: Vote[]): Html {
       html`${index > 0 ? ', ' : ': '}<a href="${path}/${_id.toString()}"><bdi>${username}</bdi></a>`,
   );
   const mark = one ? strokeMark(strokeOf(one.delivery)) : '';
-  return html`<li>${mark}<span><b>${count(votes.length)}</b> ${state}${names}</span></li>`;
+  return html`<li>${mark}<span>${state} <b>${count(votes.length)}</b>${names}</span></li>`;
 }
 
 /** A value with its unit in small: `104 ms`. */

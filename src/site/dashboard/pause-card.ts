@@ -3,7 +3,7 @@ import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { isProbed } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
-import { after, DAY } from '../../platform/clock.ts';
+import { after, DAY, MINUTE } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import {
@@ -150,14 +150,19 @@ export function pauseCard(
   });
 }
 
+/** After a pause, the next check makes the status known within seconds, so this is no hindrance. */
+const KNOWN_AGAIN_MS = 5 * MINUTE;
+
 function hindrance(deps: AppDeps, server: Server): Content {
   const refusal = whyNotPaused(deps, server);
-  return refusal ? notice('quiet', whyNot(refusal)) : '';
+  const endedAt = server.earlierPauses?.at(-1)?.until;
+  const isEndedNow = endedAt !== undefined && endedAt > after(deps.clock.now(), -KNOWN_AGAIN_MS);
+  return refusal && !(refusal.kind === 'not-known' && isEndedNow) ? notice('quiet', whyNot(refusal)) : '';
 }
 
 function ending(path: string, { game }: Server): Html {
   const check = isProbed(game)
-    ? button({ to: `${path}/check`, text: t('Check the server, and begin again if it answers') })
+    ? button({ to: `${path}/check`, text: t('Check the server, and end the pause if it answers') })
     : '';
   return html`<div class="actions">
     ${button({ to: `${path}/end`, text: t('End the pause'), kind: 'primary' })}${check}</div>`;

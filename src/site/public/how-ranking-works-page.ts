@@ -10,6 +10,7 @@ import {
   type RankExplanation,
   type RankFigures,
 } from '../../ranking/explain-rank.ts';
+import { searchText } from '../../ranking/search-text.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
@@ -22,7 +23,6 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, linkTo, textField } from '../shared/parts.ts';
 import { rankDayColumns } from '../shared/rank-votes-tables.ts';
 import { limitedSearch } from './limited-search.ts';
-import { searchText } from './ranking-query.ts';
 import { ruleItem, voteWeights } from './vote-weights.ts';
 
 const PATH = '/how-ranking-works';

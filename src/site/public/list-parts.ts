@@ -166,7 +166,7 @@ const MOST_TAG_LINKS = 24;
 
 export function newcomers(base: string, rows: ListedRow[]): Content {
   const cards = rows.map((row) =>
-    miniServer(base, row, [row.game && gameName(row.game), html`${t('Listed')} ${day(row.listedAt)}`]),
+    miniServer(base, row, [row.game && gameName(row.game), t('Listed {day}', { day: day(row.listedAt) })]),
   );
   return minis(t('New this month'), cards);
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Filters } from '../../ranking/filters.ts';
+import { searchText } from '../../ranking/search-text.ts';
 import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 
@@ -14,9 +15,6 @@ export type RankingQuery = {
   /** From 1. */
   page: number;
 };
-
-/** In characters. */
-const MAX_NAME_LENGTH = 100;
 
 /**
  * The form sends a version with its game (`minecraft:1.21`). These are ignored: invalid values, a version of another
@@ -45,15 +43,6 @@ export function rankingQuery(request: FastifyRequest): RankingQuery {
     sort: SORTS.find((one) => one === sort) ?? 'rank',
     page: Number(valid(page, /^[1-9]\d{0,6}$/) ?? 1),
   };
-}
-
-/** One line of valid Unicode. */
-export function searchText(typed: string): string {
-  const line = typed
-    .slice(0, 2 * MAX_NAME_LENGTH)
-    .toWellFormed()
-    .replace(/\p{Cc}/gu, ' ');
-  return Array.from(line).slice(0, MAX_NAME_LENGTH).join('').trim();
 }
 
 export function gamePath(game: string): string {

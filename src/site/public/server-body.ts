@@ -97,7 +97,8 @@ function allTags(base: string, { profile }: Server, { tags }: Seen): Content {
 
 function remarks(site: Site, server: Server): Html {
   const path = `${site.base}${publicPath(server, '/report')}`;
-  const share = html`<details id="share"><summary>${t('Share')}: ${t('Show embed code')}</summary>
+  const summary = t('{label}: {text}', { label: t('Share'), text: t('Show embed code') });
+  const share = html`<details id="share"><summary>${summary}</summary>
     <div class="box">${embedCodes(site, server)}</div></details>`;
   const report = html`<a href="${path}" rel="nofollow">${t('Report this server')}</a>`;
   return html`<div class="small soft remarks"><p>${aboutTimes()} ${server.hiddenAt ? '' : report}</p>

@@ -58,7 +58,7 @@ function addressBoxes(server: Server): Html {
   const boxes = shownAddresses(server).map(({ edition, text }) => {
     const heading = edition ? html`<h3>${t(EDITION_NAMES[edition].name)}</h3>` : '';
     return html`<div class="addr">${heading}<code dir="ltr">${text}</code>
-        <p>${copyAddress(text, server.name)}</p></div>`;
+        <p>${copyAddress(text, server.name, edition ?? undefined)}</p></div>`;
   });
   return html`${boxes}`;
 }

@@ -138,7 +138,7 @@ function pauseReturn({ until }: ListingPause): Content {
 function figure({ votesCount, rankVotes, listedAt, rating, probedUptime }: ListedRow, sort: Sort = 'rank') {
   switch (sort) {
     case 'newest':
-      return html`${t('Listed')} <b>${day(listedAt)}</b>`;
+      return t('Listed {day}', { day: html`<b>${day(listedAt)}</b>` });
     case 'rating':
       return rating
         ? html`<b>${decimal(rating.average)}</b> ${t('of 5')} (${counted(rating.reviews, 'review')})`

@@ -121,9 +121,10 @@ function playersFigure(info: ServerInfo): [value: string, words: string] {
 const FIGURE_ROOM = 340;
 
 function figureAt(x: number, value: Content, words: string, fill: string = CARD_COLOURS.text): Html {
+  const text = typeof value === 'string' ? fitted(value, 56 * WIDER, FIGURE_ROOM) : '';
   const shown =
     typeof value === 'string'
-      ? html`<text x="${x}" y="500" font-size="56" ${face(value)} fill="${fill}">${fitted(value, 56 * WIDER, FIGURE_ROOM)}</text>`
+      ? html`<text x="${x}" y="500" font-size="56" ${face(value)} fill="${fill}">${text}</text>`
       : html`<g transform="translate(${x} 450)">${value}</g>`;
   const below = fitted(words, 28 * WIDER, x === LEFT ? 540 - LEFT - 20 : FIGURE_ROOM);
   return html`${shown}<text x="${x}" y="540" font-size="28" fill="${CARD_COLOURS.soft}">${below}</text>`;

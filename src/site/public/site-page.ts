@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { DEVICE_LIFETIME_MS } from '../../accounts/known-devices.ts';
 import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { capitalized } from '../../language/language.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import { PROVEN_ID_MS } from '../../votes/identity/proven-id.ts';
@@ -120,7 +121,7 @@ function storedTable(config: Config): Html {
       { title: t('Why'), cell: ({ why }) => t(why) },
       {
         title: t('How long'),
-        cell: ({ kept }) => kept(config).replace(/^\p{L}/u, (letter) => letter.toUpperCase()),
+        cell: ({ kept }) => capitalized(kept(config)),
       },
     ],
   });

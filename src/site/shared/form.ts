@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { capitalized } from '../../language/language.ts';
 import { defineMessage, t } from '../../language/t.ts';
 
 export type Typed = { values: Record<string, string>; errors: Record<string, string> };
@@ -41,7 +42,7 @@ export function queryText(values: Record<string, string | undefined>): string {
 
 /** `must not be empty` becomes `Must not be empty.` */
 function asSentence(rule: string): string {
-  const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;
+  const capital = capitalized(rule);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 

@@ -186,14 +186,16 @@ const LIMITED = defineMessage(
 
 function unconfirmedText(unconfirmed: number, path: string): Html {
   const words = t('not acknowledged after the last attempt. They may have arrived.');
-  return html`${waitingText(unconfirmed)}: ${words} ${resendLink(path, 'unconfirmed')}`;
+  const text = t('{label}: {text}', { label: waitingText(unconfirmed), text: words });
+  return html`${text} ${resendLink(path, 'unconfirmed')}`;
 }
 
 function sentText(votes: number, path: string): Html {
   const words = t(
     'nothing confirmed them, as with most Votifier v1 listeners. They count as delivered. If they did not reach your game:',
   );
-  return html`${waitingText(votes)}: ${words} ${resendLink(path, 'sent-not-confirmed')}`;
+  const text = t('{label}: {text}', { label: waitingText(votes), text: words });
+  return html`${text} ${resendLink(path, 'sent-not-confirmed')}`;
 }
 
 const connectOf = (path: string) => `${path.replace(/\/listener$/, '/connect')}#relay`;

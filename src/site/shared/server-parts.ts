@@ -1,3 +1,4 @@
+import type { Edition } from '../../games/editions.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
@@ -8,8 +9,14 @@ import { icon } from './icon.ts';
 import { bannerLink, type Pictured, serverIcon } from './server-pictures.ts';
 import { EDITION_NAMES, shownAddresses } from './server-status.ts';
 
-export function copyAddress(address: string, server: string): Html {
-  return copyButton(address, t('Copy address'), server);
+/** `edition`: where a server has two addresses. */
+export function copyAddress(address: string, server: string, edition?: Edition): Html {
+  const title = edition && ofEdition(edition);
+  return copyButton(address, t('Copy address'), server, title);
+}
+
+function ofEdition(edition: Edition): string {
+  return t('{label}: {text}', { label: t('Copy address'), text: t(EDITION_NAMES[edition].name) });
 }
 
 function copyButton(address: string, text: string, server: string, title?: string): Html {
@@ -23,8 +30,8 @@ export function copyButtons(server: Parameters<typeof shownAddresses>[0] & { nam
   const [first, second] = shownAddresses(server);
   if (!first || !second) return copyAddress(first?.text ?? '', server.name);
   const buttons = [first, second].map(({ edition, text }) => {
-    const { short, name } = EDITION_NAMES[edition ?? 'java'];
-    return copyButton(text, t(short), server.name, `${t('Copy address')}: ${t(name)}`);
+    const of = edition ?? 'java';
+    return copyButton(text, t(EDITION_NAMES[of].short), server.name, ofEdition(of));
   });
   return html`<span class="copies">${buttons}</span>`;
 }

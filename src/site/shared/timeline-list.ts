@@ -1,6 +1,7 @@
 import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, AttemptOutcome, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
 import { causeText, eventText } from '../../delivery/timeline/timeline-texts.ts';
+import { capitalized } from '../../language/language.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { NOTHING_TO_DO } from '../../listeners/explanation.ts';
 import type { OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
@@ -89,8 +90,7 @@ function item(event: TimelineEvent, place: Place): Html {
     case 'older-attempts':
       return olderItem(event, place);
     default: {
-      const words = eventText(event);
-      const head = html`<b>${words.charAt(0).toUpperCase()}${words.slice(1)}</b>`;
+      const head = html`<b>${capitalized(eventText(event))}</b>`;
       return entry({ stroke: STROKES[event.kind] ?? 'none', at: event.at, head }, place);
     }
   }

@@ -1,6 +1,6 @@
 import type { Filter, ObjectId, WithId } from 'mongodb';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
-import { type Rewards, rewardsOf } from '../../listeners/listener.ts';
+import { type Rewards, rewardsOf, rewardsOfVote } from '../../listeners/listener.ts';
 import { after } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { arrivalOf, withArrival } from '../arrival.ts';
@@ -30,9 +30,9 @@ export async function checkClaim(deps: VotesDeps, player: ClaimedPlayer): Promis
     deps.batcher.load(listenersLoader, deps.listeners, serverId),
     readNewestVotes(deps, { serverId, usernameKey: key }),
   ]);
-  const rewards = rewardsOf(listener);
   const since = after(deps.clock.now(), -COOLDOWN_MS);
   const { live, imported } = newest;
+  const rewards = live ? rewardsOfVote(listener, live) : rewardsOf(listener);
   if (live && isClaimable(live, since)) {
     if (rewards === 'push' && isForListener(live, rewards)) return { kind: 'off', vote: null };
     return { kind: isRewarded(live, rewards) ? 'rewarded' : 'unclaimed', vote: live, rewards };
@@ -42,7 +42,7 @@ export async function checkClaim(deps: VotesDeps, player: ClaimedPlayer): Promis
   return { kind: 'none', vote: null };
 }
 
-/** Without a further claim. With `both`, votes that the listener got can be claimed. */
+/** Without a further claim. With `both`, votes that the listener got can be claimed. `rewards`: of `rewardsOfVote`. */
 export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewards: Rewards): boolean {
   // What happened after the backup is not known: a plugin may have claimed the vote.
   const isRestored = vote.delivery.events.some(({ kind }) => kind === 'restored');

@@ -2,8 +2,8 @@
 // @ts-nocheck
 
 import { client } from './client.gen.ts';
-import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetPlayerNamesData, GetPlayerNamesErrors, GetPlayerNamesResponses, GetServerAddressesData, GetServerAddressesErrors, GetServerAddressesResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, GetVoteGoalData, GetVoteGoalErrors, GetVoteGoalResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
+import type { Client, ClientMeta, Options as Options2, RequestResult, ServerSentEventsResult, TDataShape } from './client/index.ts';
+import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, FollowServerData, FollowServerErrors, FollowServerResponse, FollowServerResponses, GetPlayerNamesData, GetPlayerNamesErrors, GetPlayerNamesResponses, GetServerAddressesData, GetServerAddressesErrors, GetServerAddressesResponses, GetServerData, GetServerErrors, GetServerHistoryData, GetServerHistoryErrors, GetServerHistoryResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, GetServerResponses, GetStatsData, GetStatsErrors, GetStatsResponses, GetVoteGoalData, GetVoteGoalErrors, GetVoteGoalResponses, ListGamesData, ListGamesErrors, ListGamesResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListServersData, ListServersErrors, ListServersResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -18,6 +18,48 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
      */
     meta?: keyof ClientMeta extends never ? Record<string, unknown> : ClientMeta;
 };
+
+/**
+ * Follow a server's figures
+ *
+ * Server-Sent Events, which browsers read with `EventSource`. The event `state` has JSON with `status`, `online_players`, `max_players`, `monthly_votes`, `votes_count`, `rank_position`, `average_rating`, `review_count`, `server_version` as in `GET …/{slug}`: the first one all of them, at once, and the later ones those that changed, at most one in 5 seconds. A comment comes every 15 seconds. A stream ends after some minutes, when the process stops, and when the server is no longer listed: connect again, as `EventSource` does. A network may have 50 streams in each web process. No token is needed.
+ */
+export const followServer = <ThrowOnError extends boolean = false>(options: Options<FollowServerData, ThrowOnError, FollowServerResponse>): Promise<ServerSentEventsResult<FollowServerResponses>> => (options.client ?? client).sse.get<FollowServerResponses, FollowServerErrors, ThrowOnError>({ url: '/api/v1/servers/{slug}/live', ...options });
+
+/**
+ * Read the ranking, a list or a search
+ *
+ * No token is needed; 120 calls a minute for a network. An unknown value of a filter gives an empty list. Follow `next_cursor` or the `Link` header to read all servers. Rankings are made every few minutes; if one changes the list meanwhile, a server may come twice or not at all.
+ */
+export const listServers = <ThrowOnError extends boolean = false>(options?: Options<ListServersData, ThrowOnError>): RequestResult<ListServersResponses, ListServersErrors, ThrowOnError> => (options?.client ?? client).get<ListServersResponses, ListServersErrors, ThrowOnError>({ url: '/api/v1/servers', ...options });
+
+/**
+ * Read a server
+ *
+ * No token is needed; 120 calls a minute for a network.
+ */
+export const getServer = <ThrowOnError extends boolean = false>(options: Options<GetServerData, ThrowOnError>): RequestResult<GetServerResponses, GetServerErrors, ThrowOnError> => (options.client ?? client).get<GetServerResponses, GetServerErrors, ThrowOnError>({ url: '/api/v1/servers/{slug}', ...options });
+
+/**
+ * Read a server's players and uptime over time
+ *
+ * No token is needed. 120 calls a minute for a network; with `step=hour` each counts as 4. At most 800 steps.
+ */
+export const getServerHistory = <ThrowOnError extends boolean = false>(options: Options<GetServerHistoryData, ThrowOnError>): RequestResult<GetServerHistoryResponses, GetServerHistoryErrors, ThrowOnError> => (options.client ?? client).get<GetServerHistoryResponses, GetServerHistoryErrors, ThrowOnError>({ url: '/api/v1/servers/{slug}/history', ...options });
+
+/**
+ * Read the games with listed servers
+ *
+ * The games with the most servers come first. Computed with each ranking, every 10 minutes. No token is needed; 120 calls a minute for a network.
+ */
+export const listGames = <ThrowOnError extends boolean = false>(options?: Options<ListGamesData, ThrowOnError>): RequestResult<ListGamesResponses, ListGamesErrors, ThrowOnError> => (options?.client ?? client).get<ListGamesResponses, ListGamesErrors, ThrowOnError>({ url: '/api/v1/games', ...options });
+
+/**
+ * Read the totals of the listing
+ *
+ * The totals of the home page. Computed with each ranking, every 10 minutes. No token is needed; 120 calls a minute for a network.
+ */
+export const getStats = <ThrowOnError extends boolean = false>(options?: Options<GetStatsData, ThrowOnError>): RequestResult<GetStatsResponses, GetStatsErrors, ThrowOnError> => (options?.client ?? client).get<GetStatsResponses, GetStatsErrors, ThrowOnError>({ url: '/api/v1/stats', ...options });
 
 /**
  * Cast a vote
@@ -174,7 +216,7 @@ export const getServerAddresses = <ThrowOnError extends boolean = false>(options
 /**
  * Read the server's reviews
  *
- * No rate limit. Only approved reviews are listed and counted, newest first.
+ * Only approved reviews are listed and counted, newest first. With the id of the server it needs a token and has no rate limit. With its slug it works without a token, and only so, 120 times a minute for a network.
  */
 export const listReviews = <ThrowOnError extends boolean = false>(options: Options<ListReviewsData, ThrowOnError>): RequestResult<ListReviewsResponses, ListReviewsErrors, ThrowOnError> => (options.client ?? client).get<ListReviewsResponses, ListReviewsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -5,6 +5,359 @@ export type ClientOptions = {
     baseUrl: 'https://listing.example' | (string & {});
 };
 
+export type LiveState = {
+    /**
+     * As in `GET …/info`; `unknown` while the owner has paused the listing.
+     */
+    status?: 'online' | 'offline' | 'unknown';
+    /**
+     * null while the server hides the number; 0 while it is offline. While unknown, the last value.
+     */
+    online_players?: number | null;
+    /**
+     * 0 if unknown, and for "no limit".
+     */
+    max_players?: number;
+    /**
+     * Votes of the current UTC calendar month.
+     */
+    monthly_votes?: number;
+    /**
+     * Votes of today and the 29 UTC days before.
+     */
+    votes_count?: number;
+    /**
+     * Computed every 10 minutes.
+     */
+    rank_position?: number;
+    /**
+     * At most 2 decimals; 0 if there are no reviews.
+     */
+    average_rating?: number;
+    review_count?: number;
+    /**
+     * Empty if unknown.
+     */
+    server_version?: string;
+};
+
+export type Error = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    /**
+     * Names the error. Codes never change; a later version may add some.
+     */
+    code: 'malformed' | 'too-many-fields' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'listing-paused' | 'not-found' | 'disabled' | 'no-goal' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
+};
+
+export type ReadRefused = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    code: 'too-many-requests';
+    /**
+     * UTC, with milliseconds.
+     */
+    next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
+};
+
+export type PublicServerPage = {
+    /**
+     * A page may have fewer than `limit` although others follow: see `next_cursor`.
+     */
+    servers: Array<{
+        /**
+         * It never changes and is never reused.
+         */
+        id: string;
+        /**
+         * It changes with the name.
+         */
+        slug: string;
+        name: string;
+        /**
+         * Its page.
+         */
+        url: string;
+        /**
+         * As in `GET …/games`; null if none was chosen.
+         */
+        game: string | null;
+        /**
+         * Host name or IP address.
+         */
+        address: string;
+        connection_port: number;
+        /**
+         * This address, and after it that of the other edition of Minecraft, if there is one.
+         */
+        addresses: Array<{
+            /**
+             * The edition of Minecraft whose players join here; null for other games.
+             */
+            edition: 'java' | 'bedrock' | null;
+            /**
+             * Host name or IP address.
+             */
+            address: string;
+            connection_port: number;
+            /**
+             * By the checks of this address alone, if there are two. Reports of the server say nothing of a single address.
+             */
+            status: 'online' | 'offline' | 'unknown';
+            /**
+             * What this address told last; 0 while it is offline; null if hidden or unknown. Do not add two of them: both may count the same players. `online_players` of `GET …/info` is the number of the server.
+             */
+            online_players: number | null;
+        }>;
+        /**
+         * ISO 3166-1 code; `ZZ` if unknown.
+         */
+        country_code: string;
+        /**
+         * ISO 639-1 codes.
+         */
+        languages: Array<string>;
+        tags: Array<string>;
+        /**
+         * As in `GET …/info`; `unknown` while the owner has paused the listing.
+         */
+        status: 'online' | 'offline' | 'unknown';
+        /**
+         * null while the server hides the number; 0 while it is offline. While unknown, the last value.
+         */
+        online_players: number | null;
+        /**
+         * 0 if unknown, and for "no limit".
+         */
+        max_players: number;
+        /**
+         * Votes of the current UTC calendar month.
+         */
+        monthly_votes: number;
+        /**
+         * Votes of today and the 29 UTC days before.
+         */
+        votes_count: number;
+        /**
+         * Computed every 10 minutes.
+         */
+        rank_position: number;
+        /**
+         * At most 2 decimals; 0 if there are no reviews.
+         */
+        average_rating: number;
+        review_count: number;
+        /**
+         * Over the 30 full UTC days before today, at most 2 decimals; null if unknown.
+         */
+        uptime_percentage: number | null;
+        /**
+         * Empty if unknown.
+         */
+        server_version: string;
+        /**
+         * WebP; null without an icon.
+         */
+        icon_url: string | null;
+        /**
+         * WebP; null without a banner.
+         */
+        banner_url: string | null;
+        /**
+         * UTC, with milliseconds.
+         */
+        date_added: string;
+    }>;
+    /**
+     * Where the next page begins; null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+export type PublicServerInFull = {
+    /**
+     * It never changes and is never reused.
+     */
+    id: string;
+    /**
+     * It changes with the name.
+     */
+    slug: string;
+    name: string;
+    /**
+     * Its page.
+     */
+    url: string;
+    /**
+     * As in `GET …/games`; null if none was chosen.
+     */
+    game: string | null;
+    /**
+     * Host name or IP address.
+     */
+    address: string;
+    connection_port: number;
+    /**
+     * This address, and after it that of the other edition of Minecraft, if there is one.
+     */
+    addresses: Array<{
+        /**
+         * The edition of Minecraft whose players join here; null for other games.
+         */
+        edition: 'java' | 'bedrock' | null;
+        /**
+         * Host name or IP address.
+         */
+        address: string;
+        connection_port: number;
+        /**
+         * By the checks of this address alone, if there are two. Reports of the server say nothing of a single address.
+         */
+        status: 'online' | 'offline' | 'unknown';
+        /**
+         * What this address told last; 0 while it is offline; null if hidden or unknown. Do not add two of them: both may count the same players. `online_players` of `GET …/info` is the number of the server.
+         */
+        online_players: number | null;
+    }>;
+    /**
+     * ISO 3166-1 code; `ZZ` if unknown.
+     */
+    country_code: string;
+    /**
+     * ISO 639-1 codes.
+     */
+    languages: Array<string>;
+    tags: Array<string>;
+    /**
+     * As in `GET …/info`; `unknown` while the owner has paused the listing.
+     */
+    status: 'online' | 'offline' | 'unknown';
+    /**
+     * null while the server hides the number; 0 while it is offline. While unknown, the last value.
+     */
+    online_players: number | null;
+    /**
+     * 0 if unknown, and for "no limit".
+     */
+    max_players: number;
+    /**
+     * Votes of the current UTC calendar month.
+     */
+    monthly_votes: number;
+    /**
+     * Votes of today and the 29 UTC days before.
+     */
+    votes_count: number;
+    /**
+     * Computed every 10 minutes.
+     */
+    rank_position: number;
+    /**
+     * At most 2 decimals; 0 if there are no reviews.
+     */
+    average_rating: number;
+    review_count: number;
+    /**
+     * Over the 30 full UTC days before today, at most 2 decimals; null if unknown.
+     */
+    uptime_percentage: number | null;
+    /**
+     * Empty if unknown.
+     */
+    server_version: string;
+    /**
+     * WebP; null without an icon.
+     */
+    icon_url: string | null;
+    /**
+     * WebP; null without a banner.
+     */
+    banner_url: string | null;
+    /**
+     * UTC, with milliseconds.
+     */
+    date_added: string;
+    /**
+     * Markdown as the owner wrote it, empty if there is none. Do not show it as HTML unescaped.
+     */
+    description: string;
+    /**
+     * Empty if unknown.
+     */
+    motd: string;
+};
+
+export type PublicHistory = {
+    step: 'hour' | 'day';
+    /**
+     * From the first to the last step with data, oldest first. A day is there once it has ended.
+     */
+    points: Array<{
+        /**
+         * When the step begins.
+         */
+        at: string;
+        /**
+         * At most 2 decimals; null if unknown or hidden.
+         */
+        average_players: number | null;
+        /**
+         * null if unknown or hidden.
+         */
+        peak_players: number | null;
+        /**
+         * At most 2 decimals; null while nothing is known or the listing was paused.
+         */
+        uptime_percentage: number | null;
+    }>;
+};
+
+export type PublicGames = {
+    games: Array<{
+        /**
+         * The value of the filter `game`.
+         */
+        game: string;
+        name: string;
+        /**
+         * The page with its servers.
+         */
+        url: string;
+        /**
+         * How many are listed.
+         */
+        servers: number;
+    }>;
+};
+
+export type PublicStats = {
+    /**
+     * How many are listed.
+     */
+    servers: number;
+    online_servers: number;
+    /**
+     * Of all servers that are online.
+     */
+    online_players: number;
+    /**
+     * Votes of today and the 29 UTC days before.
+     */
+    votes_count: number;
+};
+
 export type VoteRequest = {
     /**
      * The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed, without control characters (a line feed would forge a field of the forwarded vote). It is stored and forwarded as typed. Two spellings are the same player if they are equal after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space. A name that is empty after that is refused. The dotless `ı` and `i` are the same letter, since both are `I` in capitals. `İ` is an `i` with a combining dot (U+0307), so a name with it and a name with a plain `i` are two players.
@@ -22,21 +375,6 @@ export type VoteAccepted = {
      * When this player may vote for this server again.
      */
     next_vote_at: string;
-};
-
-export type Error = {
-    /**
-     * What is wrong, for a human.
-     */
-    error: string;
-    /**
-     * Names the error. Codes never change; a later version may add some.
-     */
-    code: 'malformed' | 'too-many-fields' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'listing-paused' | 'not-found' | 'no-goal' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
-    /**
-     * The page that explains this code.
-     */
-    doc_url: string;
 };
 
 export type VoteRefused = {
@@ -462,22 +800,6 @@ export type VoteGoal = {
     times_reached: number;
 };
 
-export type ReadRefused = {
-    /**
-     * What is wrong, for a human.
-     */
-    error: string;
-    code: 'too-many-requests';
-    /**
-     * UTC, with milliseconds.
-     */
-    next_allowed_at: string;
-    /**
-     * The page that explains this code.
-     */
-    doc_url: string;
-};
-
 export type ServerAddresses = {
     /**
      * The address of `GET …/info`, and after it that of the other edition of Minecraft, if there is one.
@@ -534,6 +856,347 @@ export type ReviewPage = {
         total_pages: number;
     };
 };
+
+export type FollowServerData = {
+    body?: never;
+    path: {
+        /**
+         * The slug of the server, or its id. A former slug redirects to the present one.
+         */
+        slug: string;
+    };
+    query?: never;
+    url: '/api/v1/servers/{slug}/live';
+};
+
+export type FollowServerErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type FollowServerError = FollowServerErrors[keyof FollowServerErrors];
+
+export type FollowServerResponses = {
+    /**
+     * The events.
+     */
+    200: LiveState;
+};
+
+export type FollowServerResponse = FollowServerResponses[keyof FollowServerResponses];
+
+export type ListServersData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * As in `GET …/games`.
+         */
+        game?: string;
+        /**
+         * A tag as in `tags`.
+         */
+        tag?: string;
+        /**
+         * ISO 3166-1 code.
+         */
+        country?: string;
+        /**
+         * A release that the server takes.
+         */
+        version?: string;
+        /**
+         * `true`: only servers that are online. `false` or empty: all.
+         */
+        online?: string;
+        /**
+         * A name, words or an address, up to 100 characters. A search has at most 20 servers on one page, the best matches first; `sort` and `cursor` have no effect. It counts as 4 calls.
+         */
+        q?: string;
+        /**
+         * As on the pages.
+         */
+        sort?: 'rank' | 'players' | 'newest' | 'rating' | 'uptime';
+        /**
+         * Servers per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the page before, with the same filters and the same order.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/servers';
+};
+
+export type ListServersErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * The operators have switched off the API without a token. Code: `disabled`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type ListServersError = ListServersErrors[keyof ListServersErrors];
+
+export type ListServersResponses = {
+    /**
+     * One page of servers.
+     */
+    200: PublicServerPage;
+};
+
+export type ListServersResponse = ListServersResponses[keyof ListServersResponses];
+
+export type GetServerData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The slug of the server, or its id. A former slug redirects to the present one.
+         */
+        slug: string;
+    };
+    query?: never;
+    url: '/api/v1/servers/{slug}';
+};
+
+export type GetServerErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type GetServerError = GetServerErrors[keyof GetServerErrors];
+
+export type GetServerResponses = {
+    /**
+     * The server.
+     */
+    200: PublicServerInFull;
+};
+
+export type GetServerResponse = GetServerResponses[keyof GetServerResponses];
+
+export type GetServerHistoryData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The slug of the server, or its id. A former slug redirects to the present one.
+         */
+        slug: string;
+    };
+    query?: {
+        /**
+         * The first step begins then or later. Without it: 30 days before `to`, or 2 days with `step=hour`.
+         */
+        from?: string;
+        /**
+         * The last step begins before. Without it: now.
+         */
+        to?: string;
+        /**
+         * UTC days, or hours.
+         */
+        step?: 'hour' | 'day';
+    };
+    url: '/api/v1/servers/{slug}/history';
+};
+
+export type GetServerHistoryErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type GetServerHistoryError = GetServerHistoryErrors[keyof GetServerHistoryErrors];
+
+export type GetServerHistoryResponses = {
+    /**
+     * The history.
+     */
+    200: PublicHistory;
+};
+
+export type GetServerHistoryResponse = GetServerHistoryResponses[keyof GetServerHistoryResponses];
+
+export type ListGamesData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/games';
+};
+
+export type ListGamesErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * The operators have switched off the API without a token. Code: `disabled`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type ListGamesError = ListGamesErrors[keyof ListGamesErrors];
+
+export type ListGamesResponses = {
+    /**
+     * The games.
+     */
+    200: PublicGames;
+};
+
+export type ListGamesResponse = ListGamesResponses[keyof ListGamesResponses];
+
+export type GetStatsData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/stats';
+};
+
+export type GetStatsErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * The operators have switched off the API without a token. Code: `disabled`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type GetStatsError = GetStatsErrors[keyof GetStatsErrors];
+
+export type GetStatsResponses = {
+    /**
+     * The totals.
+     */
+    200: PublicStats;
+};
+
+export type GetStatsResponse = GetStatsResponses[keyof GetStatsResponses];
 
 export type CastVoteData = {
     body: VoteRequest;
@@ -1160,7 +1823,7 @@ export type GetVoteGoalErrors = {
      */
     403: Error;
     /**
-     * The server has no goal. Codes: `not-found`, `no-goal`.
+     * The server has no goal. Codes: `not-found`, `disabled`, `no-goal`.
      */
     404: Error;
     /**
@@ -1254,7 +1917,7 @@ export type ListReviewsData = {
     };
     path: {
         /**
-         * The server: 24 lower-case hex digits. The id never changes and is never reused.
+         * The id of the server, or its slug. A former slug redirects to the present one.
          */
         server_id: string;
     };
@@ -1284,6 +1947,14 @@ export type ListReviewsErrors = {
      * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
+    /**
+     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
     /**
      * An error of the listing. Code: `internal`.
      */

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { RefusedError } from '../../../http/http-errors.ts';
+import { AppError } from '../../../platform/app-error.ts';
+import type { AppDeps } from '../../../process/app-deps.ts';
+import { looksLikeId } from '../../../servers/slug.ts';
+import { answer, failure } from '../schemas.ts';
+
+export const slugParams = z.object({
+  slug: z.string().meta({
+    description: 'The slug of the server, or its id. A former slug redirects to the present one.',
+    examples: ['harbour-lights'],
+  }),
+});
+
+const SENTENCE = 'No server is listed under this name.';
+
+export const MOVED = answer(z.null(), 'The slug is a former one of the server.', {
+  Location: { type: 'string', description: 'The same call with the present slug.' },
+});
+
+export const NO_SERVER = failure(
+  404,
+  'No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token.',
+  undefined,
+  ['not-found', 'disabled'],
+);
+
+/** Nobody can find out whether the server never existed, was removed or is hidden. */
+export function noServer(): RefusedError {
+  return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCE });
+}
+
+/** Short, because another server may get a former slug. */
+const REDIRECT_SECONDS = 60;
+
+/** The path has a former slug, or capital letters. */
+class MovedError extends AppError {
+  readonly slug: string;
+
+  constructor(slug: string) {
+    super(`the server's slug is ${slug}`);
+    this.slug = slug;
+  }
+}
+
+/**
+ * The server that `read` finds by the slug or id of the path. For use inside `followingRenames`.
+ * @throws {RefusedError} 404
+ */
+export async function serverNamed<S extends { slug: string }>(
+  named: string,
+  read: (idOrSlug: string) => Promise<S | null>,
+): Promise<S> {
+  const found = await read(named.toLowerCase());
+  if (!found) throw noServer();
+  if (found.slug !== named && !looksLikeId(named)) throw new MovedError(found.slug);
+  return found;
+}
+
+/** Redirects from a former slug. */
+export async function followingRenames<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { config }: Pick<AppDeps, 'config'>,
+  send: () => Promise<T>,
+): Promise<T | FastifyReply> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof MovedError)) throw error;
+    const start = `${config.basePath}/api/v1/servers/`;
+    const rest = request.url.slice(start.length).replace(/^[^/?]*/, '');
+    reply.header('cache-control', `public, max-age=${REDIRECT_SECONDS}`);
+    return reply.redirect(`${start}${error.slug}${rest}`, 301);
+  }
+}
