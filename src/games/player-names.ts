@@ -118,7 +118,7 @@ export const NAME_RULES = {
   },
   name: {
     names: 'any name',
-    takes: 'any name',
+    takes: 'any name but a mail address',
     storedAs: 'as typed',
     label: () => t('Your player name'),
     hint: () => t('As in the game.'),

@@ -26,6 +26,15 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }
 
+/** Browsers fill a field of a name with it, and names are public. */
+export function isMailAddress(text: string): boolean {
+  return /^[^\s@/]+@[^\s@/.]+(\.[^\s@/.]+)+$/.test(text);
+}
+
+export function mailAddressRefusal(): string {
+  return t('Enter a name and not an e-mail address, because everybody sees it.');
+}
+
 /** One line. What would change or cover the text around it is left out. */
 export function shownText(maximum: number) {
   return z

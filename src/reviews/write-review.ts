@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { t } from '../language/t.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { longText } from '../platform/text.ts';
+import { isMailAddress, longText, mailAddressRefusal } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { ReviewsDeps } from './deps.ts';
 import type { Review } from './review.ts';
@@ -15,7 +15,7 @@ const ratingRule = () => t('must be a whole number, 1 to 5');
 
 /** An empty text means a review without text. */
 export const newReview = z.object({
-  username: usernameSchema,
+  username: usernameSchema.refine((name) => !isMailAddress(name), { error: mailAddressRefusal }),
   rating: z.int({ error: ratingRule }).min(1, { error: ratingRule }).max(5, { error: ratingRule }),
   content: longText(LONGEST_REVIEW).optional(),
 });

@@ -7,6 +7,7 @@ import { compressOnce, encodedFor } from '../http/compressed.ts';
 import type { Config } from '../platform/config.ts';
 import { once } from '../platform/once.ts';
 import { accentRules, accentShades } from './look/accent.ts';
+import { APP_ICONS, colouredIcon } from './look/app-icon.ts';
 import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 import { FILE } from './route-options.ts';
@@ -83,6 +84,7 @@ const FILES = [
     (game) =>
       ({ name: `game-${game}.svg`, file: here(`./look/games/${game}.svg`), type: 'image/svg+xml' }) as const,
   ),
+  ...APP_ICONS.map(({ name }) => ({ name, file: here(`./look/${name}`), type: 'image/png' }) as const),
   { name: 'empty.svg', file: here('./look/empty.svg'), type: 'image/svg+xml' },
   { name: 'theme.js', file: here('./scripts/theme.js'), type: JAVASCRIPT },
   { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
@@ -190,6 +192,15 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
           .type(type)
           .send(String(bytes).replace(/#12656b/g, accent));
       });
+      app.get(accentIconPath(':colour', ':icon'), FILE, async (request, reply) => {
+        const { colour, icon } = request.params as { colour: string; icon: string };
+        const file = APP_ICONS.some(({ name }) => name === icon) && ours.find(({ name }) => name === icon);
+        if (!file || !/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();
+        return reply
+          .headers({ ...FOR_EVER, ...OF_IMAGES })
+          .type(file.type)
+          .send(colouredIcon(file.plain, accentShades(`#${colour}`).light.accent));
+      });
     },
   };
 }
@@ -198,6 +209,11 @@ const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 export function accentPath(colour: string): string {
   return `/assets/accent/${colour.replace('#', '')}.css`;
+}
+
+/** One of `APP_ICONS` in the operator's colour. */
+export function accentIconPath(colour: string, icon: string): string {
+  return `/assets/accent/${colour.replace('#', '')}/${icon}`;
 }
 
 /** Our logo in the operator's colour. */

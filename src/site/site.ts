@@ -13,12 +13,14 @@ import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
 import { guardRoutes } from './guard-routes.ts';
+import { homeScreen } from './home-screen.ts';
 import { limitOwnPages, limitRefusedForms } from './limited-pages.ts';
 import { languageLinks } from './page-language.ts';
 import { takePageSlots } from './page-slots.ts';
 import { publicPages } from './public/public-pages.ts';
 import { serveRelayJar } from './relay-jar.ts';
 import { isSameOrigin } from './same-origin.ts';
+import { serverTime } from './server-time.ts';
 import { refreshAnnouncement } from './shared/announcement-cache.ts';
 import { DASHBOARD_AREA, SERVER_AREA } from './shared/dashboard-pages.ts';
 import { serveFlags } from './shared/flags.ts';
@@ -30,7 +32,7 @@ export const AREAS = [SERVER_AREA, DASHBOARD_AREA, ADMIN_AREA] as const;
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // For the web worker that solves the challenge of the vote form.
+  // For the web worker that solves the challenge of the vote form, and the service worker.
   "worker-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
@@ -79,6 +81,8 @@ export async function site(
   assets.serve(app);
   serveRelayJar(app);
   serveFlags(app);
+  serverTime(app, deps);
+  homeScreen(app, deps, assets);
   languageLinks(app, deps);
 
   await app.register(async (pages) => {

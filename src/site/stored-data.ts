@@ -374,6 +374,11 @@ export const BROWSER_DATA: Record<string, BrowserData> = {
     ),
     kept: defineMessage('until the vote is accepted or the tab is closed'),
   },
+  'clock-lacks': {
+    storage: 'localStorage',
+    data: defineMessage('How far the clock of your device is from ours, to show waiting times rightly.'),
+    kept: defineMessage('until you delete the data of this site'),
+  },
   theme: {
     storage: 'localStorage',
     data: defineMessage('Whether you chose light or dark colours.'),

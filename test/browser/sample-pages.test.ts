@@ -9,6 +9,10 @@ const NO_PAGES = [
   ...AREAS.flatMap(({ path, pages }: Area) =>
     pages.filter(({ kind }) => kind && kind !== 'plugin').map((page) => `GET ${path}${page.path}`),
   ),
+  'GET /time', // a number
+  'GET /manifest.webmanifest', // a file
+  'GET /app-icon.svg', // an image
+  'GET /service-worker.js', // a script
   'GET /robots.txt', // a file
   'GET /feed.atom', // a feed
   'GET /games/:game/feed.atom', // a feed

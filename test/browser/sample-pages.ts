@@ -51,7 +51,7 @@ function pagesOf({ path: above, pages }: Area, reader: Reader): SamplePage[] {
 /** One page for each route, filled with data. Those of an area come from its table. */
 export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/', '/games', '/tags', '/how-ranking-works', '/styleguide'),
-  ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms', '/reminders'),
+  ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms', '/reminders', '/offline'),
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
   // The page of a setup link exists only on a site without an operator: see setup.browser.test.ts.

@@ -74,6 +74,8 @@ test('the name is changed, escaped and shown; an invalid name is refused beside 
   const empty = await sendForm(web, '/account/name', { name: ' ' }, headers);
   expect(empty.statusCode).toBe(400);
   expect(empty.body).toContain('id="name-error"');
+  const mail = await sendForm(web, '/account/name', { name: 'nora@example.org' }, headers);
+  expect([mail.statusCode, mail.body.includes('not an e-mail address')]).toEqual([400, true]);
   expect((await web.deps.users.findOne({ _id: userId }))?.name).toBe(name);
 });
 

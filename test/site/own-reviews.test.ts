@@ -56,6 +56,13 @@ test('users see their own reviews in every state, also of removed servers, and d
   expect(await deps.reviews.countDocuments({ serverId: { $in: [shown, removed] } })).toBe(1);
 });
 
+test('the name beside a review is no mail address', async () => {
+  const user = await signIn(web);
+  const serverId = await addServer('Mail Craft');
+  await expect(review(serverId, user, 'Good.', 'nora@example.org')).rejects.toThrow('not an e-mail address');
+  expect(await web.deps.reviews.countDocuments({ serverId })).toBe(0);
+});
+
 test('reviews are listed 20 a page, newest first', async () => {
   const user = await signIn(web);
   const stored = Array.from({ length: 25 }, (_, n): Review & { _id: ObjectId } => ({

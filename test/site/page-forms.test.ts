@@ -94,16 +94,33 @@ function withoutIds(address: string): string {
     .replaceAll(/(?<=\/tags\/)[\w-]+/g, ':tag');
 }
 
-type Seen = { page: SamplePage; status: number; forms: string[] };
+/** The fields of a page in which somebody types, each as its type, its name and its `autocomplete`. */
+function typedFieldsOf(page: string): string[] {
+  const fields: string[] = [];
+  const parser = new Parser({
+    onopentag(tag, { type = 'text', name, autocomplete }) {
+      if (tag === 'input' && ['text', 'email', 'password', 'search', 'url', 'tel'].includes(type))
+        fields.push(`${type} ${name}: ${autocomplete}`);
+    },
+  });
+  parser.end(page);
+  return fields;
+}
+
+type Seen = { page: SamplePage; status: number; forms: string[]; fields: string[] };
 
 async function open(page: SamplePage): Promise<Seen> {
   const { statusCode, body } = await getPage(web, page.path(of), cookies[page.reader] as { cookie: string });
-  return { page, status: statusCode, forms: formsOf(body) };
+  return { page, status: statusCode, forms: formsOf(body), fields: typedFieldsOf(body) };
 }
 
-test('every page has its status and its forms with their fields', async () => {
-  const seen: Seen[] = [];
+const seen: Seen[] = [];
+
+beforeAll(async () => {
   for (const page of [...PAGES, ...STATES]) seen.push(await open(page));
+});
+
+test('every page has its status and its forms with their fields', async () => {
   const lines: string[] = [];
   for (const reader of ['stranger', 'owner', 'operator'] as const) {
     const pages = seen.filter(({ page }) => page.reader === reader);
@@ -118,4 +135,22 @@ test('every page has its status and its forms with their fields', async () => {
   }
   const renew = 'If the forms of pages were meant to change: npx vitest run test/site/page-forms.test.ts -u';
   await expect(lines.join('\n'), renew).toMatchFileSnapshot('page-forms.txt');
+});
+
+test('browsers fill in only fields about the user, each with what it is for, and no mail address as a public name', () => {
+  const fields = [...new Set(seen.flatMap(({ fields }) => fields))].toSorted();
+  expect(fields.length).toBeGreaterThan(30);
+  expect(fields.filter((field) => !field.endsWith(': off'))).toEqual([
+    'email email: email',
+    'email email: username',
+    'password DISCORD_CLIENT_SECRET: new-password',
+    'password OIDC_CLIENT_SECRET: new-password',
+    'password SMTP_URL: new-password',
+    'password current: current-password',
+    'password password: current-password',
+    'password password: new-password',
+    'text code: one-time-code',
+    'text name: nickname',
+    'text username: nickname',
+  ]);
 });

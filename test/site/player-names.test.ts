@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { postVoteForm, voteOnPage } from '../support/vote-form.ts';
+import { storedVote } from '../support/votes.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
@@ -42,6 +43,23 @@ describe('the vote form of a Minecraft server', () => {
     expect((await challengeFor('.Big_Bob')).statusCode).toBe(200);
     expect(await web.deps.votes.distinct('username')).toEqual(['.Big_Bob', 'Bob']);
     expect((await getPage(web, `/servers/${slug}/vote`)).body).toContain('data-name-kind="minecraft"');
+  });
+
+  test.each([
+    'minecraft',
+    'mbe',
+    'rust',
+    null,
+  ])('refuses a mail address, which browsers may fill in (game: %s), also if the server has a vote of it', async (game) => {
+    await web.deps.votes.insertOne(
+      storedVote(serverId, 'bob@example.org', new Date(Date.now() - 30 * 24 * 3_600_000)),
+    );
+    await change({ game });
+    const refused = await challengeFor('bob@example.org');
+    expect([refused.statusCode, refused.json()]).toMatchObject([
+      400,
+      { error: 'Enter a name and not an e-mail address, because everybody sees it.', field: 'username' },
+    ]);
   });
 
   test('takes an older name only if the server has a vote of it', async () => {

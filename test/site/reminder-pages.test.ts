@@ -44,7 +44,6 @@ test('the page after a vote has the button, with the key; that of a site without
   const { body } = await getPage(open, path);
   expect(body).toContain('data-reminder=');
   expect(body).toContain(await readPushKey(open.deps));
-  expect(body).toContain('<link rel="manifest" href="/app.webmanifest" />');
   const plain = await withServer(await openWebApp({ PUBLIC_URL: 'http://listing.example' }));
   const { location } = (
     await voteOnPage(plain, plain.slug, 'Steve', { headers: { origin: 'http://listing.example' } })
@@ -147,15 +146,10 @@ test('the reminder of a user is in the export, without the address, and is delet
   expect(await deps.reminders.countDocuments()).toBe(0);
 });
 
-test('the page of reminders, the privacy page and the files of an installed page', async () => {
+test('the page of reminders and the privacy page', async () => {
   const open = await withServer(web());
   expect((await getPage(open, '/reminders')).body).toContain('data-reminder=');
   expect(textOf((await getPage(open, '/privacy')).body)).toContain(
     'it learns neither your player name nor the servers',
   );
-  const manifest = await getPage(open, '/app.webmanifest');
-  expect(manifest.json()).toMatchObject({ display: 'standalone', scope: '/', start_url: '/' });
-  const worker = await getPage(open, '/reminder-worker.js');
-  expect(worker.headers['content-type']).toContain('text/javascript');
-  expect(String(worker.headers['content-security-policy'])).toContain("worker-src 'self'");
 });

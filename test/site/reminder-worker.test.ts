@@ -20,7 +20,7 @@ function openWorker(endpoint: string | null = 'https://push.example/abc') {
   };
   const fetch = async (href: string, { body }: { body: URLSearchParams }) =>
     did.push(['post', href, String(body)]);
-  vm.runInNewContext(readFileSync('src/site/scripts/reminder-worker.js', 'utf8'), {
+  vm.runInNewContext(readFileSync('src/site/scripts/service-worker.js', 'utf8'), {
     self,
     fetch,
     URL,
@@ -39,8 +39,8 @@ function openWorker(endpoint: string | null = 'https://push.example/abc') {
 
 const click = (action: string) => ({ action, notification: { close: () => undefined } });
 
-test('the service worker hears nothing but messages and presses of notifications', () => {
-  expect(openWorker().names).toEqual(['push', 'notificationclick']);
+test('the service worker has the offline page, messages and presses of notifications, and nothing else', () => {
+  expect(openWorker().names).toEqual(['install', 'fetch', 'push', 'notificationclick']);
 });
 
 test('it shows the texts of the message, with a button that stops reminders', async () => {

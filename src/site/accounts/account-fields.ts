@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
 import { t } from '../../language/t.ts';
+import { isMailAddress, mailAddressRefusal, shownText } from '../../platform/text.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import type { RefusedForm } from '../shared/form-route.ts';
@@ -27,7 +28,8 @@ export function emailField(
 export function userNameField(typed: Typed, value = ''): Html {
   return fieldsOf(typed).text('name', {
     label: t('Your name'),
-    autocomplete: 'name',
+    // Not `name`: browsers would fill in the name on the user's letters, and this one is public.
+    autocomplete: 'nickname',
     required: true,
     maxlength: 60,
     value,
@@ -51,6 +53,9 @@ export function newPasswordField(
     hint,
   });
 }
+
+/** Shown with reviews and answers. */
+export const userName = shownText(60).refine((name) => !isMailAddress(name), { error: mailAddressRefusal });
 
 export const newPassword = z
   .string()

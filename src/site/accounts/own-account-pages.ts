@@ -17,7 +17,6 @@ import { endSessions } from '../../accounts/users.ts';
 import { t } from '../../language/t.ts';
 import { mailSetting } from '../../notifications/kinds.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import { shownText } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
 import { showUser } from '../../workflows/show-user.ts';
@@ -31,7 +30,7 @@ import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { newPassword, refuseOwn } from './account-fields.ts';
+import { newPassword, refuseOwn, userName } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { accountPage } from './own-account-views.ts';
 
@@ -83,7 +82,7 @@ function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): v
   formRoute(app, {
     path: '/account/name',
     access: SIGNED_IN,
-    schema: z.object({ name: shownText(60) }),
+    schema: z.object({ name: userName }),
     show,
     run: async ({ user, data }) => {
       await changeOwnAccount(deps, user._id, { name: data.name });

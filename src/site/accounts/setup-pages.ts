@@ -12,7 +12,6 @@ import {
 } from '../../accounts/setup.ts';
 import { RefusedError, SENTENCES } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf } from '../shared/better-auth-calls.ts';
@@ -23,7 +22,14 @@ import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
+import {
+  emailField,
+  newPassword,
+  newPasswordField,
+  refuseOwn,
+  userName,
+  userNameField,
+} from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
 import { beginTwoFactor, twoFactorSetUpPage } from './two-factor-setup.ts';
@@ -37,7 +43,7 @@ const codeText = z
 const operatorForm = z.object({
   code: codeText,
   email: addressSchema,
-  name: shownText(60),
+  name: userName,
   password: newPassword,
 });
 
@@ -173,7 +179,6 @@ function codePage(base: string, typed: Typed): Page {
       <form method="post" action="${base}/setup" class="card stack" data-setup-code>
         ${fieldsOf(typed).secret('code', {
           label: t('Setup link or its code'),
-          autocomplete: 'off',
           autocapitalize: 'none',
           spellcheck: false,
           required: true,

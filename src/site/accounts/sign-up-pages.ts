@@ -11,7 +11,6 @@ import { offerAccount } from '../../accounts/sign-up.ts';
 import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
 import { AppError } from '../../platform/app-error.ts';
-import { shownText } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
@@ -30,14 +29,21 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
+import {
+  emailField,
+  newPassword,
+  newPasswordField,
+  refuseOwn,
+  userName,
+  userNameField,
+} from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
 import { homeOf, purposeOf } from './sign-in-next.ts';
 
 const addressForm = z.object({ email: addressSchema, next: z.string().max(2_048).optional() });
-const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
+const signUpForm = addressForm.extend({ name: userName, password: newPassword });
 
 /** If an operator turns mail on or off, the form changes while the process runs. */
 type EitherForm = typeof addressForm | typeof signUpForm;

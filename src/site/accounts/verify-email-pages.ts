@@ -5,7 +5,6 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { finishSignUp, readSignUp } from '../../accounts/sign-up.ts';
 import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
-import { shownText } from '../../platform/text.ts';
 import { ANYONE } from '../route-options.ts';
 import { hashingClientOf, tooManyAccounts } from '../shared/better-auth-calls.ts';
 import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
@@ -14,14 +13,14 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
-import { newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
+import { newPassword, newPasswordField, refuseOwn, userName, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
 import { purposeOf } from './sign-in-next.ts';
 
 const finishForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
-  name: shownText(60),
+  name: userName,
   password: newPassword,
 });
 

@@ -208,7 +208,6 @@ function removal({ base, server, typed }: ServerView): Html {
       label: `Type ${server.slug} to confirm`,
       required: true,
       spellcheck: false,
-      autocomplete: 'off',
     }),
     submit: 'Remove server permanently',
     kind: 'danger',

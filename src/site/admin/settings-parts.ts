@@ -155,7 +155,8 @@ function secretField({ stored, secrets }: FieldParts, name: ChangeableName, type
     label,
     hint: html`${hint} ${sealed === undefined ? '' : html`<b>${stateOfSecret(secrets, name, sealed)}</b>`}`,
     type: 'password',
-    autocomplete: 'off',
+    // Browsers would fill in the operator's own password despite `off`.
+    autocomplete: 'new-password',
     value: typed.values[name] ?? '',
     spellcheck: false,
     error: typed.errors[name],

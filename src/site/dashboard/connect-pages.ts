@@ -231,7 +231,6 @@ function claimTest(path: string, id: string, tested: Showing['tested']): Html {
       error: own?.error,
       maxlength: 2 * LONGEST_USERNAME,
       required: true,
-      autocomplete: 'off',
       spellcheck: false,
     })}</div>
     <div class="actions"><button type="submit" class="quiet">${t('Ask as the plugin')}</button></div>

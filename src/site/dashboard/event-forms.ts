@@ -82,7 +82,6 @@ function urlField(prefix: string, typed: Typed, value = ''): Html {
     label: t('URL'),
     type: 'url',
     required: true,
-    autocomplete: 'off',
     spellcheck: false,
     placeholder: 'https://example.org/events',
     hint: t(
@@ -99,7 +98,6 @@ export function webhookField(prefix: string, typed: Typed, label: string, requir
     label,
     required,
     maxlength: 300,
-    autocomplete: 'off',
     spellcheck: false,
     placeholder: 'https://discord.com/api/webhooks/…',
     hint: t(

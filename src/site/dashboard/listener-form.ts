@@ -97,7 +97,6 @@ function urlField({ listener, typed }: Form): Content {
       ),
       required: true,
       maxlength: 2_048,
-      autocomplete: 'off',
       placeholder: 'https://example.org/votes',
       value: listener?.url ?? '',
     }),
@@ -118,7 +117,6 @@ function votifierFields(form: Form): Content {
         hint: t('Host name or IP address, without a port.'),
         required: true,
         maxlength: 253,
-        autocomplete: 'off',
         spellcheck: false,
         placeholder: 'play.example.org',
         value: set?.host ?? '',
@@ -129,7 +127,6 @@ function votifierFields(form: Form): Content {
         required: true,
         inputmode: 'numeric',
         maxlength: PORT_LENGTH,
-        autocomplete: 'off',
         value: String(set?.port ?? 8_192),
       })}
     </div>`,
@@ -153,7 +150,6 @@ function serviceNameField({ listener, serviceName, typed }: Form): Html {
     ),
     required: true,
     maxlength: 64,
-    autocomplete: 'off',
     value: listener?.serviceName ?? serviceName,
   });
 }
@@ -175,7 +171,6 @@ function secretField({ protocol, typed }: Form, isSet: boolean): Html {
         required,
         label: t('Token'),
         hint: html`${t('From the plugin’s <code>config.yml</code>, under <code>tokens</code>.')}${keepHint}`,
-        autocomplete: 'off',
         spellcheck: false,
       });
 }

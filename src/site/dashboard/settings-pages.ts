@@ -233,7 +233,6 @@ function removeCard(path: string, { name }: Server, typed = UNTOUCHED): Html {
           id: 'removal',
           label: t('Name of the server'),
           required: true,
-          autocomplete: 'off',
           spellcheck: false,
         })}
         <button type="submit" class="danger">${t('Remove permanently')}</button>

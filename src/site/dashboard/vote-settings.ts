@@ -163,7 +163,6 @@ function bedrockCard(to: string, server: Server, typed: Typed): Html {
           ),
           value: server.bedrockPrefix ?? BEDROCK_PREFIX,
           maxlength: 4 * LONGEST_PREFIX,
-          autocomplete: 'off',
           autocapitalize: 'none',
           spellcheck: false,
         })}

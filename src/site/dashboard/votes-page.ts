@@ -243,7 +243,6 @@ export function voteFilterForm(path: string, filter: VoteFilter): Html {
       label: t('Player'),
       value: player,
       maxlength: 50,
-      autocomplete: 'off',
       spellcheck: false,
     })}
     ${textField({ name: 'since', label: t('From (UTC day)'), type: 'date', value: since })}

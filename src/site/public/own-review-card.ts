@@ -10,7 +10,7 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { count, counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, confirmed, linkTo } from '../shared/parts.ts';
+import { button, confirmed, linkTo, PLAYER_NAME } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { writtenLine } from '../shared/written-text.ts';
@@ -102,7 +102,7 @@ function reviewForm(action: string, { name }: WithId<Server>, { user, review, ty
       label: t('Displayed name'),
       required: true,
       value: shownName,
-      spellcheck: false,
+      ...PLAYER_NAME,
     })}
     <p class="hint">${approval}</p>
     <button type="submit">${review ? t('Save changes') : t('Submit review')}</button>

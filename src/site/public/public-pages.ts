@@ -7,6 +7,7 @@ import { complaintPage } from './complaint-page.ts';
 import { favouritePages } from './favourites-page.ts';
 import { feeds } from './feeds.ts';
 import { howRankingWorks } from './how-ranking-works-page.ts';
+import { offlinePage } from './offline-page.ts';
 import { rankingRoutes } from './ranking-page.ts';
 import { reminderPages } from './reminder-pages.ts';
 import { forSearchEngines } from './search-engines.ts';
@@ -30,6 +31,7 @@ export async function publicPages(
   reminderPages(app, deps);
   complaintPage(app, deps);
   favouritePages(app, deps);
+  offlinePage(app);
   serverImages(app, deps);
   pictures(app, deps);
 }

@@ -1,23 +1,20 @@
-import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { UUID } from 'mongodb';
 import { z } from 'zod';
 import { sendRefusal } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { SECOND } from '../../platform/clock.ts';
-import { once } from '../../platform/once.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type Kept, keepReminder, stopReminder, TOO_MANY_REMINDERS } from '../../reminders/keep-reminder.ts';
 import { MOST_REMINDED, REMINDER_TTL_MS } from '../../reminders/reminder.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE, FILE } from '../route-options.ts';
+import { ANYONE } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { readForm } from '../shared/form.ts';
 import { duration } from '../shared/format.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { votedInBrowser } from './other-servers.ts';
-import { REMINDER_FILES_MS, readReminderKey, reminderPart, remindsVoters } from './reminder-part.ts';
+import { readReminderKey, reminderPart, remindsVoters } from './reminder-part.ts';
 
 /** In UTF-16 code units; longer values are no subscription. */
 const text = z.string().max(2_048);
@@ -49,7 +46,6 @@ const REFUSALS = {
  * subscription, whose secret address is what allows to change it.
  */
 export function reminderPages(app: FastifyInstance, deps: AppDeps): void {
-  reminderFiles(app);
   app.get('/reminders', ANYONE, async (request, reply) => {
     await app.limitPages(request);
     return sendPage(request, reply, remindersPage(app.site, await readReminderKey(deps)));
@@ -85,37 +81,6 @@ function refusalOf(kind: Refused) {
   return { ...refused, sentence: t(REFUSALS[kind]) };
 }
 
-/** Without a hash in their paths: the path of a service worker stays, and decides which pages it is for. */
-function reminderFiles(app: FastifyInstance): void {
-  const { base } = app.site;
-  const readWorker = once(() => readFile(new URL('../scripts/reminder-worker.js', import.meta.url)));
-  const headers = { 'cache-control': `public, max-age=${REMINDER_FILES_MS / SECOND}` };
-  app.get('/reminder-worker.js', FILE, async (_request, reply) =>
-    reply
-      .headers(headers)
-      .type('text/javascript; charset=utf-8')
-      .send(await readWorker()),
-  );
-  app.get('/app.webmanifest', FILE, async (_request, reply) => {
-    const { name, logo } = app.site;
-    const isVector = logo.type === 'image/svg+xml';
-    const sizes = isVector ? 'any' : `${logo.width}x${logo.height}`;
-    return reply
-      .headers(headers)
-      .type('application/manifest+json; charset=utf-8')
-      .send(
-        JSON.stringify({
-          id: `${base}/`,
-          name,
-          start_url: `${base}/`,
-          scope: `${base}/`,
-          display: 'standalone',
-          icons: [{ src: logo.href, type: logo.type, sizes }],
-        }),
-      );
-  });
-}
-
 function remindersPage(site: Site, key: string | null): Page {
   const about =
     key === null
@@ -128,7 +93,6 @@ function remindersPage(site: Site, key: string | null): Page {
     title: t('Reminders of votes'),
     styles: ['public.css'],
     scripts: ['voted.js', 'reminders.js'],
-    isInstallable: true,
     body: html`<h1>${t('Reminders of votes')}</h1>
       <p class="soft">${about}</p>
       ${reminderPart(site, key)}${votedInBrowser()}`,

@@ -1,5 +1,4 @@
 import { t } from '../../language/t.ts';
-import { MINUTE } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { readPushKey } from '../../reminders/read-push-key.ts';
@@ -38,6 +37,3 @@ export function reminderPart({ base }: Site, key: string | null): Content {
     <p class="small error" role="status" data-said></p>
   </section>`;
 }
-
-/** How long browsers and proxies may keep the script of the service worker and the manifest. */
-export const REMINDER_FILES_MS = 10 * MINUTE;

@@ -25,7 +25,7 @@ import { ANYONE } from '../route-options.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button } from '../shared/parts.ts';
+import { button, PLAYER_NAME } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { throwIfUsedUp } from '../shared/used-up.ts';
 import { serverOfForm, slugOfRequest } from './server-of-path.ts';
@@ -75,11 +75,7 @@ export function identityField({ server, provenId, typed, ownName }: Omit<Voting,
     maxlength: 2 * rule.longest,
     inputmode: rule.inputmode,
     required: true,
-    autocomplete: 'username',
-    // Without these attributes, the keyboard of a phone would change “steve” into “Steve ” or another word.
-    autocapitalize: 'none',
-    autocorrect: 'off',
-    spellcheck: false,
+    ...PLAYER_NAME,
   })}`;
 }
 

@@ -129,7 +129,6 @@ function resultPage(site: Site, config: Config, result: VoteState, around: Aroun
     styles: ['public.css'],
     scripts: ['voted.js', 'reminders.js'],
     live: true,
-    isInstallable: true,
     body: html`<div class="done" ${voted}>
       ${stamp(site, server, stateOfVote(site, result))}
       ${

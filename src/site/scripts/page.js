@@ -91,29 +91,40 @@ function quietVoted() {
   const voted = votedServers();
   for (const link of document.querySelectorAll('[data-voted-text] a.vote')) {
     const { next } = voted[link.pathname.replace(/\/vote$/, '')] ?? {};
-    if (!(Date.parse(next) > Date.now())) continue;
-    link.classList.add('voted');
-    link.firstChild.textContent = link.closest('[data-voted-text]').dataset.votedText;
+    const isVoted = Date.parse(next) > serverTime.now();
+    const { dataset, classList, firstChild } = link;
+    if (isVoted === classList.contains('voted')) continue;
+    classList.toggle('voted', isVoted);
+    dataset.text ??= firstChild.textContent;
+    firstChild.textContent = isVoted ? link.closest('[data-voted-text]').dataset.votedText : dataset.text;
   }
 }
 
 // On the home page, links to vote for the servers whose next vote is due, after those of the user's account.
 const dueList = document.querySelector('.due-now ul');
-for (const [path, { name, username, next }] of dueList ? Object.entries(votedServers()) : []) {
-  const isListed = [...dueList.querySelectorAll('a')].some(({ pathname }) => pathname === `${path}/vote`);
-  if (isListed || !(Date.parse(next) <= Date.now())) continue;
-  const [item, link, text] = ['li', 'a', 'bdi'].map((tag) => document.createElement(tag));
-  text.textContent = name;
-  link.href = `${path}/vote?${new URLSearchParams({ username })}`;
-  link.append(text);
-  item.append(link);
-  dueList.append(item);
+function listDue() {
+  for (const item of dueList?.querySelectorAll('[data-stored]') ?? []) item.remove();
+  for (const [path, { name, username, next }] of dueList ? Object.entries(votedServers()) : []) {
+    const isListed = [...dueList.querySelectorAll('a')].some(({ pathname }) => pathname === `${path}/vote`);
+    if (isListed || !(Date.parse(next) <= serverTime.now())) continue;
+    const [item, link, text] = ['li', 'a', 'bdi'].map((tag) => document.createElement(tag));
+    item.dataset.stored = '';
+    text.textContent = name;
+    link.href = `${path}/vote?${new URLSearchParams({ username })}`;
+    link.append(text);
+    item.append(link);
+    dueList.append(item);
+  }
 }
 
-quietVoted();
-addEventListener('pageshow', ({ persisted }) => {
-  if (persisted) quietVoted();
-});
+function showVotes() {
+  quietVoted();
+  listDue();
+}
+
+const followVotes = () => Object.keys(votedServers()).length > 0 && serverTime.follow(showVotes);
+followVotes();
+addEventListener('pageshow', ({ persisted }) => persisted && followVotes());
 
 // Disables the button of a sent form, so that a double click does not send it twice. The timeout is needed because the
 // browser first has to read the form with the button.
@@ -183,3 +194,7 @@ document.addEventListener('inbox:shown', showLocalTimes);
 // On a phone the orders of a list scroll sideways: the current one stands first.
 const order = document.querySelector('.sort-tabs [aria-current]');
 if (order) order.parentElement.scrollLeft = order.offsetLeft - order.parentElement.offsetLeft;
+
+// Browsers have service workers only on sites with HTTPS and on localhost. If it cannot be installed, the site works
+// without it.
+navigator.serviceWorker?.register(new URL('../service-worker.js', import.meta.url)).catch(() => undefined);

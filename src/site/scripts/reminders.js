@@ -40,9 +40,7 @@ function send(subscription) {
 }
 
 async function subscribe() {
-  await navigator.serviceWorker.register(`${settings.base}/reminder-worker.js`, {
-    scope: `${settings.base}/`,
-  });
+  // scripts/page.js registers the service worker.
   const registration = await navigator.serviceWorker.ready;
   // If the site has another key than before, the browser must give up the earlier subscription first.
   await (await registration.pushManager.getSubscription())?.unsubscribe();

@@ -26,8 +26,13 @@ function fillInName() {
     // On the vote page, if this browser has voted: loads the page with the name, which shows the time that is left.
     const { pathname } = new URL(names.action);
     const next = stored(localStorage, 'voted-servers')[pathname.replace(/\/vote$/, '')]?.next;
-    if (username.value && pathname === location.pathname && Date.parse(next) > Date.now())
-      location.replace(`?${new URLSearchParams({ username: username.value })}`);
+    const name = username.value;
+    const isHere = name && pathname === location.pathname;
+    if (isHere && next)
+      serverTime.follow(() => {
+        if (Date.parse(next) > serverTime.now() && username.value === name)
+          location.replace(`?${new URLSearchParams({ username: name })}`);
+      });
   }
   offerToForget(username);
 }
@@ -79,15 +84,18 @@ function noteSent(path) {
   }
 }
 
+let shownAgain;
+
 /**
  * On a server's page, during the cooldown: shows the time until the next vote. While the document has `data-voted`,
  * which scripts/theme.js sets before the page is drawn, the stylesheet shows this time instead of the form.
  */
 function showVoted() {
+  clearTimeout(shownAgain);
   const time = document.querySelector('.voted-here [data-left]');
-  if (!time) return;
   const { dataset } = document.documentElement;
-  const left = Date.parse(stored(localStorage, 'voted-servers')[location.pathname]?.next) - Date.now();
+  const { next } = stored(localStorage, 'voted-servers')[location.pathname] ?? {};
+  const left = Date.parse(next) - serverTime.now();
   if (!(left > 0)) {
     delete dataset.voted;
     return;
@@ -95,12 +103,17 @@ function showVoted() {
   dataset.voted = '';
   const minutes = Math.ceil(left / 60_000);
   time.textContent = `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
-  setTimeout(showVoted, Math.min(left, 10_000));
+  shownAgain = setTimeout(showVoted, Math.min(left, 10_000));
+}
+
+function followVoted() {
+  const isStored = stored(localStorage, 'voted-servers')[location.pathname];
+  if (isStored && document.querySelector('.voted-here [data-left]')) serverTime.follow(showVoted);
 }
 
 noteSent();
 if (names) fillInName();
-showVoted();
+followVoted();
 // If the form needs no proof, because the account is established: the browser sends it. Only the note is stored here.
 if (names && !form) names.addEventListener('submit', () => noteSent(new URL(names.action).pathname));
 document.querySelector('#forget-name')?.addEventListener('submit', forgetVoted);
@@ -197,7 +210,7 @@ form?.addEventListener('submit', (event) => {
 
 // If the Back button of the browser shows the form again: removes the old proof, because it is valid for one vote only.
 addEventListener('pageshow', ({ persisted }) => {
-  if (persisted) showVoted();
+  if (persisted) followVoted();
   if (!form) return;
   form.elements.proof.value = '';
   form.querySelector('button.vote').disabled = false;

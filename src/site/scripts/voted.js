@@ -3,7 +3,8 @@
 
 const DAY_MS = 24 * 3_600_000;
 const MOST_REMEMBERED = 12;
-const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
+/** After the time of the next vote. */
+const FORGOTTEN_AFTER_MS = 29 * DAY_MS;
 const { lang } = document.documentElement;
 
 function stored(storage, key) {
@@ -14,24 +15,30 @@ function stored(storage, key) {
   }
 }
 
-/** The stored servers as pairs of path and entry. Servers whose vote is too old are left out. */
-const votedServers = () =>
-  Object.entries(stored(localStorage, 'voted-servers')).filter(
-    ([, { at }]) => Date.now() - Date.parse(at) < FORGOTTEN_AFTER_MS,
-  );
+/** The stored servers as pairs of path and entry. */
+const storedServers = () => Object.entries(stored(localStorage, 'voted-servers'));
+const isFresh = ([, { next }]) => serverTime.now() - Date.parse(next) < FORGOTTEN_AFTER_MS;
+
+const store = (servers) => localStorage.setItem('voted-servers', JSON.stringify(Object.fromEntries(servers)));
 
 /**
  * Stores the server with the time of the next vote. If `keepsName`, also stores the player's name to fill it in; it is
  * false if the name is in the user's account or Steam confirmed it. Only the newest servers stay stored.
  */
 function remember({ path, kind, username, ...voted }, keepsName) {
-  const others = votedServers().filter(([other]) => other !== path);
-  const entry = { ...voted, username, at: new Date().toISOString() };
-  const servers = Object.fromEntries([[path, entry], ...others].slice(0, MOST_REMEMBERED));
-  localStorage.setItem('voted-servers', JSON.stringify(servers));
+  const others = storedServers().filter(([other]) => other !== path);
+  store([[path, { ...voted, username }], ...others].slice(0, MOST_REMEMBERED));
+  serverTime.follow(forgetOld);
   if (!keepsName) return;
   const players = { ...stored(localStorage, 'player-names'), [kind]: username };
   localStorage.setItem('player-names', JSON.stringify(players));
+}
+
+/** Not before the server's time is known: by a clock that is a month ahead, all servers would be too old. */
+function forgetOld() {
+  const all = storedServers();
+  const fresh = all.filter(isFresh);
+  if (fresh.length < all.length) store(fresh);
 }
 
 /** Stores the vote of this page, if scripts/vote.js has noted that this tab sent its form. */
@@ -67,7 +74,7 @@ const largestUnit = (ms) =>
 
 /** The list item of a server. If the cooldown is over, it has a link to vote; otherwise, the time that is left. */
 function rowOf([path, { name, username, next, banner, icon, look, initials }], texts) {
-  const left = Date.parse(next) - Date.now();
+  const left = Date.parse(next) - serverTime.now();
   const inText = new Intl.RelativeTimeFormat(lang).format(...largestUnit(Math.max(0, left)));
   const link = `${path}/vote?${new URLSearchParams({ username })}`;
   const forReaders = make('span', { class: 'for-readers' }, ` ${name}`);
@@ -107,10 +114,10 @@ function listVoted() {
   const list = part.querySelector('ul');
   const texts = JSON.parse(list.dataset.texts);
   const here = location.pathname.replace(/\/vote(\/[^/]*)?$/, '');
-  const others = votedServers().filter(([path]) => path !== here);
-  const dueAt = ([, { next }]) => Math.max(Date.now(), Date.parse(next) || 0);
+  const others = storedServers().filter((server) => server[0] !== here && isFresh(server));
+  const dueAt = ([, { next }]) => Math.max(serverTime.now(), Date.parse(next) || 0);
   others.sort((one, other) => dueAt(one) - dueAt(other));
-  list.append(...others.map((other) => rowOf(other, texts)));
+  list.replaceChildren(...others.map((other) => rowOf(other, texts)));
   part.hidden = others.length === 0;
 }
 
@@ -118,7 +125,7 @@ const twoDigits = (number) => String(number).padStart(2, '0');
 
 /** Shows the time that is left, as a text and as a ring. When it is over, shows the link to vote. */
 function countDown(panel) {
-  const left = Date.parse(panel.dataset.nextVote) - Date.now();
+  const left = Date.parse(panel.dataset.nextVote) - serverTime.now();
   const seconds = Math.max(0, Math.ceil(left / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
   panel.querySelector('[data-left]').textContent =
@@ -126,15 +133,20 @@ function countDown(panel) {
   panel.querySelector('.fill').setAttribute('stroke-dasharray', `${(100 * Math.max(0, left)) / DAY_MS} 100`);
   const isDue = left <= 0;
   panel.querySelector('.due').hidden = !isDue;
-  panel.querySelector('.calendar').hidden = isDue;
-  return isDue;
+  // If the listing is paused at that time: there is no reminder.
+  panel.querySelector('.calendar')?.toggleAttribute('hidden', isDue);
 }
 
 rememberVote();
-listVoted();
-for (const panel of document.querySelectorAll('[data-next-vote]')) {
-  countDown(panel);
-  const timer = setInterval(() => {
-    if (countDown(panel)) clearInterval(timer);
-  }, 1_000);
+if (storedServers().length > 0) serverTime.follow(listVoted);
+
+const panels = document.querySelectorAll('[data-next-vote]');
+let nextSecond;
+
+function countAll() {
+  clearTimeout(nextSecond);
+  for (const panel of panels) countDown(panel);
+  nextSecond = setTimeout(countAll, 1_000);
 }
+
+if (panels.length > 0) serverTime.follow(countAll);

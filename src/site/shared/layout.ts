@@ -20,11 +20,9 @@ export type Page = {
   body: Content;
   /** The rail of a page of an area. */
   side?: Html | ((site: Site) => Html);
-  /** Before the site has an operator, nobody can sign in. */
+  /** Before the site has an operator, nobody can sign in. The offline page is the same for everybody. */
   hasNoSignIn?: boolean;
   live?: boolean;
-  /** A browser can install it as an app: iOS sends reminders only to installed ones. */
-  isInstallable?: boolean;
   scripts?: AssetName[];
   styles?: AssetName[];
   /**
@@ -77,8 +75,8 @@ export function layout(
     }
     <title>${title} · ${name}</title>
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
+    <link rel="manifest" href="${base}/manifest.webmanifest" />
     <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
-    ${page.isInstallable ? html`<link rel="manifest" href="${base}/app.webmanifest" />` : ''}
     <script src="${site.asset('theme.js')}"></script>
     ${sheets.map((name) => stylesheet(site.asset(name)))}
     ${site.accentStyle ? stylesheet(site.accentStyle) : ''}
@@ -95,7 +93,7 @@ export function layout(
     <header class="site-head">
       <a class="${brand}" href="${base}/">${picture}<span dir="auto">${name}</span></a>
       <nav aria-label="${t('Site')}">${hasNoSignIn ? '' : links(site, user, path)}</nav>
-      <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : hasNoSignIn ? '' : signInLink(site, page)}</div>
+      <div class="own">${themeSwitch()}${hasNoSignIn ? '' : user ? ownLinks(site, path) : signInLink(site, page)}</div>
     </header>
     ${bars(site)}
     ${side ? html`<div class="shell">${typeof side === 'function' ? side(site) : side}${main}</div>` : main}

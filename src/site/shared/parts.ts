@@ -81,6 +81,9 @@ type InputAttributes = Partial<{
   spellcheck: boolean;
   autocapitalize: 'none';
   autocorrect: 'off';
+  'data-1p-ignore': true;
+  'data-bwignore': true;
+  'data-lpignore': 'true';
   autofocus: boolean;
   list: string;
   step: number | 'any';
@@ -92,8 +95,22 @@ type InputAttributes = Partial<{
  */
 export const PORT_LENGTH = 20;
 
-export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
-  const { name, id = name, label: _, hint: __, error: ___, required, ...attributes } = rest;
+/** For the public name of a player: browsers and password managers must not fill in what a user signs in with. */
+export const PLAYER_NAME = {
+  autocomplete: 'nickname',
+  // Without these attributes, the keyboard of a phone would change “steve” into “Steve ” or another word.
+  autocapitalize: 'none',
+  autocorrect: 'off',
+  spellcheck: false,
+  'data-1p-ignore': true,
+  'data-bwignore': true,
+  'data-lpignore': 'true',
+} as const;
+
+/** By default, browsers fill in nothing, because most fields are not about the user. */
+export function textField({ type = 'text', autocomplete = 'off', ...rest }: Field & InputAttributes): Html {
+  const { name, id = name, label: _, hint: __, error: ___, required, ...others } = rest;
+  const attributes = { autocomplete, ...others };
   return labelled(
     rest,
     html`<input id="${id}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}

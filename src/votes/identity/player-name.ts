@@ -3,6 +3,7 @@ import { editionOf } from '../../games/editions.ts';
 import { BEDROCK_PREFIX, NAME_RULES, type NameOptions, nameKindOfServer } from '../../games/player-names.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { t } from '../../language/t.ts';
+import { isMailAddress, mailAddressRefusal } from '../../platform/text.ts';
 import type { Server } from '../../servers/server.ts';
 import { readNewestVotes } from '../cast/cooldown.ts';
 import type { VotesDeps } from '../deps.ts';
@@ -30,6 +31,7 @@ export function nameOptionsOf({ game, bedrockPrefix, playerNames }: NamesOfServe
 
 /** For a name of another server. SteamIDs fit only games that ask for them. */
 export function fitsServer(server: NamesOfServer, name: string): boolean {
+  if (isMailAddress(name)) return false;
   const kind = nameKindOfServer(server);
   const isSteamId = steamIdOf(name).kind === 'id';
   if (isSteamId || kind === 'steam') return isSteamId && kind === 'steam';
@@ -39,7 +41,7 @@ export function fitsServer(server: NamesOfServer, name: string): boolean {
 
 /**
  * The spelling that is stored for a name as typed, or a sentence for the player. A name that the game's rule refuses is
- * accepted if the server has a vote under it (`mayBeOlder`).
+ * accepted if the server has a vote under it (`mayBeOlder`). A mail address is refused in every game.
  */
 export async function readPlayerName(
   deps: VotesDeps,
@@ -50,6 +52,7 @@ export async function readPlayerName(
   // The rule checks a text that is cut faster.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };
+  if (isMailAddress(text)) return { error: mailAddressRefusal() };
   const options = { ...nameOptionsOf(server), offersSteam: offersSteam(deps.config, server) };
   const read = rule.read(text, options);
   if ('name' in read) return parsed(read.name);
