@@ -1,7 +1,7 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { goalOf } from '../src/goals/goal-progress.ts';
 import { serverInfo } from '../src/history/server-info.ts';
-import { inLanguage } from '../src/language/language.ts';
+import { defaultLanguage, inLanguage } from '../src/language/language.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { onceForKey } from '../src/platform/once.ts';
 import type { BannerSize } from '../src/platform/pictures/banner-sizes.ts';
@@ -47,7 +47,7 @@ export const drawCardsWork: QueueWork<'draw-cards'> = {
       const pictures = await picturesOf(deps, server);
       const card = { info, game: server.game, site: deps.config.SERVICE_NAME, logo: drawnLogo, pictures };
       // Whoever posts the link and whoever reads it may have different languages.
-      const svg = await inLanguage(deps.config.DEFAULT_LANGUAGE, async () => shareDrawing(card));
+      const svg = await inLanguage(defaultLanguage(deps.config), async () => shareDrawing(card));
       return pictureProcess.run('drawing', { svg, pictures });
     };
     const bannerOf = async (server: WithId<Server>, size: BannerSize) => {

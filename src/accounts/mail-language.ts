@@ -1,4 +1,4 @@
-import { inLanguage, offeredLanguages } from '../language/language.ts';
+import { defaultLanguage, inLanguage, offeredLanguages } from '../language/language.ts';
 import type { Config } from '../platform/config.ts';
 import type { User } from './user.ts';
 
@@ -11,5 +11,5 @@ export function inLanguageOfUser<T>(
   make: () => T,
 ): T {
   const isOffered = language && offeredLanguages(config).includes(language);
-  return inLanguage(isOffered ? language : config.DEFAULT_LANGUAGE, make);
+  return inLanguage(isOffered ? language : defaultLanguage(config), make);
 }

@@ -18,11 +18,17 @@ function partsOf(text: string): Node[] {
   return all(new IntlMessageFormat(text, 'en').getAst());
 }
 
-const isText = (node: Node) => node.type === 0;
+/** Of MessageFormat's parser. Dates, times, numbers and `select` are not used. */
+const KINDS: Record<number, string> = { 1: 'value', 6: 'value', 8: 'element' };
 
-/** The names of placeholders and elements. */
+/** The placeholders and elements, as `value page` and `element a`. */
 function namesIn(parts: Node[]): Set<string> {
-  return new Set(parts.flatMap((node) => ('value' in node && !isText(node) ? node.value : [])));
+  const named = parts.filter(({ type }) => type !== 0 && type !== 7);
+  return new Set(
+    named.flatMap((node) =>
+      'value' in node ? `${KINDS[node.type] ?? `unusable (${node.type})`} ${node.value}` : [],
+    ),
+  );
 }
 
 /** The placeholders that choose a text by a number: only for these, `t` gets numbers. */
@@ -55,7 +61,7 @@ export function faultOf(language: Language, source: string, translation: string)
     const [names, sourceNames] = [namesIn(parts), namesIn(sourceParts)];
     const lacking = [...sourceNames].filter((name) => !names.has(name));
     const unknown = [...names].filter((name) => !sourceNames.has(name));
-    if (lacking.length > 0) return `it lacks ${lacking.join(', ')}`;
+    if (lacking.length > 0) return `it lacks the ${lacking.join(', ')}`;
     if (unknown.length > 0) return `the English text has no ${unknown.join(', ')}`;
     const numbers = numbersIn(sourceParts);
     const foreign = numbersIn(parts).find((name) => !numbers.includes(name));

@@ -44,6 +44,15 @@ export function offeredLanguages({ LANGUAGES }: { LANGUAGES: readonly Language[]
   return offered.length > 0 ? offered : ['en'];
 }
 
+/** `DEFAULT_LANGUAGE`, or the first offered language if the operator has switched it off or there is none of this name. */
+export function defaultLanguage(config: {
+  LANGUAGES: readonly Language[];
+  DEFAULT_LANGUAGE: Language;
+}): Language {
+  const offered = offeredLanguages(config);
+  return offered.includes(config.DEFAULT_LANGUAGE) ? config.DEFAULT_LANGUAGE : (offered[0] as Language);
+}
+
 /** `make` is called once for each language that is asked for. */
 export function forEachLanguage<T>(make: (language: Language) => T): (language: Language) => T {
   const made = new Map<Language, T>();

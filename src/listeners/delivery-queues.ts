@@ -43,7 +43,7 @@ export const listenersLoader = findLoader<Listener, ObjectId>({
   filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
   nameOf: (serverId) => serverId.toHexString(),
   keyOf: ({ serverId }) => serverId,
-  options: { projection: { serverId: 1, rewards: 1, rewardsSince: 1, ...QUEUE_FIELDS } },
+  options: { projection: { serverId: 1, rewards: 1, rewardsSince: 1, createdAt: 1, ...QUEUE_FIELDS } },
 });
 
 type Woken = Queued & Pick<Listener, '_id' | 'serverId' | 'pause' | 'protocol' | 'lease'>;

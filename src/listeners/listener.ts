@@ -235,17 +235,16 @@ export type Listener = Omit<
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };
 
 /**
- * The rule by which a vote can be claimed. A vote that was cast until the owner chose `both` is not rewarded twice: as
- * with `claims`, it can be claimed only if no listener got it.
+ * The rule by which a vote can be claimed. While `both` applies, a vote that was cast before that, or before there was
+ * this listener, follows the rule of `claims`: it can be claimed only if no listener got it.
  */
 export function rewardsOfVote(
-  listener: Pick<Listener, 'rewards' | 'rewardsSince'> | null,
+  listener: Pick<Listener, 'rewards' | 'rewardsSince' | 'createdAt'> | null,
   { votedAt }: { votedAt: Date },
 ): Rewards {
   const rewards = rewardsOf(listener);
-  const since = listener?.rewardsSince;
-  const isEarlier = since ? votedAt <= since : false;
-  return rewards === 'both' && isEarlier ? 'claims' : rewards;
+  const since = listener?.rewardsSince ?? listener?.createdAt;
+  return rewards === 'both' && since && votedAt < since ? 'claims' : rewards;
 }
 
 /** Without a listener, votes can only be claimed. */

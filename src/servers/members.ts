@@ -80,7 +80,9 @@ export async function inviteMember(
     });
   const details = { email, role };
   await recordAudit(deps, { by: by.email, action: 'member.invite', serverId: server._id, details });
-  if (!isMailed) await putMail(deps, { id: mailId, to: email, ...invitationText(deps.config, sender) });
+  const text = () => invitationText(deps.config, sender);
+  const mail = user ? inLanguageOfUser(deps.config, user, text) : text();
+  if (!isMailed) await putMail(deps, { id: mailId, to: email, ...mail });
   return null;
 }
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { type Language, type Texts, useOwnTexts } from '../language/language.ts';
 import { SECOND } from '../platform/clock.ts';
 import { ConfigError } from '../platform/environment.ts';
@@ -15,6 +15,9 @@ const FILE = /^([a-z]{2,3})\.json$/;
 const MOST_BYTES = 2 * 1_024 * 1_024;
 const MOST_FILES = 100;
 
+/** Of a file, that are named at once. */
+const MOST_MISTAKES = 50;
+
 export type OwnTexts = Record<Language, Texts>;
 
 /**
@@ -26,13 +29,19 @@ export type OwnTexts = Record<Language, Texts>;
 export async function parseOwnTexts(language: Language, file: string, content: string): Promise<Texts> {
   const { ENGLISH, faultOf } = await import('../language/check-texts.ts');
   const texts = parsed(file, content);
-  const mistakes = Object.entries(texts).flatMap(([source, text]) => {
-    const where = `${file}, line ${lineOf(content, source)}`;
-    if (typeof text !== 'string') return `${where}: the translation must be a text in quotes`;
-    if (text === '' || !Object.hasOwn(ENGLISH, source)) return [];
-    const fault = faultOf(language, source, text);
-    return fault ? `${where}: “${source}”: ${fault}` : [];
-  });
+  const mistakes: string[] = [];
+  const note = (source: string, fault: string) =>
+    mistakes.push(`${file}, line ${lineOf(content, source)}: “${source}”: ${fault}`);
+  for (const [index, [source, text]] of Object.entries(texts).entries()) {
+    // A text takes some 0.2 ms: votes do not wait for a whole file.
+    if (index % 20 === 0) await setImmediate();
+    if (typeof text !== 'string') note(source, 'the translation must be a text in quotes');
+    else if (text !== '' && Object.hasOwn(ENGLISH, source)) {
+      const fault = faultOf(language, source, text);
+      if (fault) note(source, fault);
+    }
+    if (mistakes.length === MOST_MISTAKES) break;
+  }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return texts as Texts;
 }
@@ -65,14 +74,19 @@ function createOwnTexts(folder: string) {
   async function readOne(language: Language, version: string): Promise<string[]> {
     const file = join(folder, `${language}.json`);
     try {
-      const content = await readFile(file, 'utf8');
-      if (content.length > MOST_BYTES) throw new ConfigError([`${file}: it has more than ${MOST_BYTES / 1_024 ** 2} MB`]);
-      good.set(language, { version, texts: await parseOwnTexts(language, file, content) });
+      if ((await stat(file)).size > MOST_BYTES)
+        throw new ConfigError([`${file}: it has more than ${MOST_BYTES / 1_024 ** 2} MB`]);
+      good.set(language, {
+        version,
+        texts: await parseOwnTexts(language, file, await readFile(file, 'utf8')),
+      });
       refused.delete(language);
       return [];
     } catch (error) {
+      // Another failure may pass, so the file is read again.
+      if (!(error instanceof ConfigError)) return [`${file}: ${(error as Error).message}`];
       refused.set(language, version);
-      return error instanceof ConfigError ? error.errors : [`${file}: ${(error as Error).message}`];
+      return error.errors;
     }
   }
 
@@ -106,8 +120,9 @@ async function versions(folder: string): Promise<Map<Language, string>> {
   const languages = (await readdir(folder)).flatMap((name) => FILE.exec(name)?.[1] ?? []);
   const found = await Promise.all(
     languages.slice(0, MOST_FILES).map(async (language): Promise<[Language, string]> => {
-      const { mtimeMs, size, ino } = await stat(join(folder, `${language}.json`));
-      return [language, `${mtimeMs} ${size} ${ino}`];
+      const known = await stat(join(folder, `${language}.json`)).catch(() => null);
+      // One that has just been deleted, or a link to nowhere, is named when it is read.
+      return [language, known ? `${known.mtimeMs} ${known.size} ${known.ino}` : 'none'];
     }),
   );
   return new Map(found);
@@ -121,16 +136,16 @@ export async function followOwnTexts(folder: string | undefined, log: Logger): P
   if (folder === undefined) return { close: () => undefined };
   const stopping = new AbortController();
   const own = createOwnTexts(folder);
-  let lastFailure = '';
+  let known = '';
   const look = async () => {
-    const mistakes = await own.readChanges().catch((error: unknown) => {
-      const failure = `LANGUAGES_DIR cannot be read: ${(error as Error).message}`;
-      const isNew = failure !== lastFailure;
-      lastFailure = failure;
-      return isNew ? [failure] : [];
-    });
+    const mistakes = await own
+      .readChanges()
+      .catch((error: unknown) => [`LANGUAGES_DIR cannot be read: ${(error as Error).message}`]);
     useOwnTexts(own.texts());
-    for (const mistake of mistakes) log.error({ event: 'language.refused', reason: mistake }, mistake);
+    // A file that cannot be read is tried again each time.
+    if (mistakes.join() !== known)
+      for (const mistake of mistakes) log.error({ event: 'language.refused', reason: mistake }, mistake);
+    known = mistakes.join();
   };
   await look();
   const following = async () => {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept } from 'hono/utils/accept';
 import type { User } from '../accounts/user.ts';
-import { inLanguage, type Language, offeredLanguages } from '../language/language.ts';
+import { defaultLanguage, inLanguage, type Language, offeredLanguages } from '../language/language.ts';
 import { t } from '../language/t.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import type { AppDeps } from '../process/app-deps.ts';
@@ -38,11 +38,7 @@ export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): v
     const inAddress = offered.find((language) => language === asked);
     request.isLanguageInAddress = inAddress !== undefined;
     request.language =
-      inAddress ??
-      chosen(request, offered) ??
-      preferred(request, offered) ??
-      offered.find((language) => language === config.DEFAULT_LANGUAGE) ??
-      (offered[0] as Language);
+      inAddress ?? chosen(request, offered) ?? preferred(request, offered) ?? defaultLanguage(config);
     return inLanguage(request.language, done);
   });
   // While a body is read, the async context with the language is lost.
@@ -65,12 +61,14 @@ export function preferLanguageOf(
 export function languageLinks(app: FastifyInstance, { users, config }: AppDeps): void {
   const { base } = app.site;
   const secure = config.PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
-  app.get('/language/:language', ANYONE, async (request, reply) => {
+  app.get('/language/:language', { ...ANYONE, exposeHeadRoute: false }, async (request, reply) => {
     const { language } = request.params as { language: string };
     if (!app.site.languages.includes(language))
       throw new PageError(404, t('This listing does not have this language.'));
     const { user } = request.signedIn ?? {};
-    if (user) await users.updateOne({ _id: user._id }, { $set: { language, choseLanguage: true } });
+    // A link on another site changes this browser's language only.
+    const isOwn = request.headers['sec-fetch-site'] === 'same-origin';
+    if (user && isOwn) await users.updateOne({ _id: user._id }, { $set: { language, choseLanguage: true } });
     const { next } = request.query as { next?: unknown };
     return reply
       .header(

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, it, vi } from 'vitest';
 import { removeListener, setListener } from '../../src/delivery/change-listener.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
-import { DAY, HOUR } from '../../src/platform/clock.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
 import { vrcFile } from '../../src/votes/claims/vrc-file.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
@@ -303,6 +303,7 @@ describe('every contract', () => {
     // Nor by a choice of both, which is for later votes.
     await deps.listeners.updateOne({ serverId }, { $set: { rewards: 'push' } });
     await setRewards(deps, serverId, 'both', 'owner');
+    await deps.listeners.updateOne({ serverId }, { $set: { rewardsSince: after(deps.clock.now(), HOUR) } });
     expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('2');
     await setRewards(deps, serverId, 'claims', 'owner');
     await deps.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ends': { ambiguous: 1 } } });

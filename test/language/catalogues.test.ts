@@ -28,9 +28,9 @@ const VOTES = '{n, plural, one {# vote} other {# votes}}';
 
 test.each([
   ['de', 'Sign in', 'Anmelden', null],
-  ['de', 'Page {page}', 'Seite', 'it lacks page'],
-  ['de', '<a>Sign in</a>', 'Anmelden', 'it lacks a'],
-  ['de', 'Page {page}', 'Seite {page} {of}', 'the English text has no of'],
+  ['de', 'Page {page}', 'Seite', 'it lacks the value page'],
+  ['de', '<a>Sign in</a>', 'Anmelden', 'it lacks the element a'],
+  ['de', 'Page {page}', 'Seite {page} {of}', 'the English text has no value of'],
   ['pl', VOTES, '{n, plural, one {# głos} few {# głosy} many {# głosów} other {# głosu}}', null],
   ['pl', VOTES, '{n, plural, one {# głos} other {# głosów}}', 'a plural has the category “many” missing'],
   [
@@ -41,7 +41,10 @@ test.each([
   ],
   ['de', 'Page {page}', '{page, plural, one {eine} other {#}}', 'the English text has no plural of page'],
   ['de', 'Page {page}', 'Seite {page', expect.stringMatching(/^it is no ICU MessageFormat/)],
-  ['fr', 'It’s {name}', "C'{name}'", 'it lacks name'],
+  ['de', 'Page {page}', 'Seite {page, date}', 'it lacks the value page'],
+  ['de', 'Page {page}', 'Seite <page>1</page>', 'it lacks the value page'],
+  ['de', '<a>Sign in</a>', '{a}', 'it lacks the element a'],
+  ['fr', 'It’s {name}', "C'{name}'", 'it lacks the value name'],
 ])('%s: “%s” as “%s”: %s', (language, source, text, fault) => {
   expect(faultOf(language, source, text)).toEqual(fault);
 });

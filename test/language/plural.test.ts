@@ -21,6 +21,6 @@ test('a capital letter is that of the language', () => {
 });
 
 test('a percentage is written as in its language', () => {
-  const shown = ['en', 'de', 'pl', 'tr'].map((language) => inLanguage(language, () => percent(0.994)));
-  expect(shown).toEqual(['99.4 %', '99,4 %', '99,4%', '%99,4']);
+  const shown = ['en', 'pl', 'tr'].map((language) => inLanguage(language, () => percent(0.994)));
+  expect(shown).toEqual(['99.4 %', '99,4%', '%99,4']);
 });

@@ -69,8 +69,8 @@ test('each text that cannot be shown is named with its line', async () => {
   expect(texts).toEqual({});
   expect(mistakes).toEqual([
     expect.stringMatching(/pl\.json, line 3: .*“many” missing$/),
-    expect.stringMatching(/pl\.json, line 4: .*it lacks pages$/),
-    expect.stringMatching(/pl\.json, line 5: the translation must be a text in quotes$/),
+    expect.stringMatching(/pl\.json, line 4: .*it lacks the value pages$/),
+    expect.stringMatching(/pl\.json, line 5: “Sign out”: the translation must be a text in quotes$/),
   ]);
 });
 

@@ -109,7 +109,10 @@ test('the account keeps a chosen language for other browsers, and for mails', as
   const page = async (more: Record<string, string> = {}) =>
     languageOf((await getPage(web, '/account', { ...headers, ...more })).body);
   expect(await page(GERMAN)).toBe('de');
-  await getPage(web, '/language/fr', headers);
+  // A link on another site changes the browser's language only.
+  await getPage(web, '/language/pl', { ...headers, 'sec-fetch-site': 'cross-site' });
+  expect(await language()).toBe('en');
+  await getPage(web, '/language/fr', { ...headers, 'sec-fetch-site': 'same-origin' });
   expect(await language()).toBe('fr');
   expect([await page(), await page(GERMAN)]).toEqual(['fr', 'fr']);
   expect(await page({ cookie: `${headers.cookie}; tallyport-language=pl` })).toBe('pl');

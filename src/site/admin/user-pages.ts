@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import { changeAddressFor, findAddressChange } from '../../accounts/address/change-address.ts';
 import { createAuth } from '../../accounts/auth.ts';
+import { inLanguageOfUser } from '../../accounts/mail-language.ts';
 import { makePasswordLink } from '../../accounts/make-link.ts';
 import { sendLink } from '../../accounts/send-link.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
@@ -130,7 +131,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
       await notePasswordLink(deps, user, deciderOf(request));
       if (!sendsMail()) return { page: linkPage(users, user, await makePasswordLink(deps, user)) };
       const auth = createAuth(deps, (link) => sendLink(deps, link));
-      await sendEntryLink(deps, auth, user.email);
+      await inLanguageOfUser(deps.config, user, () => sendEntryLink(deps, auth, user.email));
       return pathOf(view, 'link-sent');
     },
   });

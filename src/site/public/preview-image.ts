@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { statusAt } from '../../history/current-status.ts';
+import { defaultLanguage, type Language } from '../../language/language.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type DrawingState, PREVIEWS, readDrawing, readDrawingState } from '../../servers/drawn-pictures.ts';
 import { pauseAt } from '../../servers/listing-pause.ts';
@@ -41,15 +42,16 @@ async function keepPreview(
   card: DrawingState | null,
 ): Promise<void> {
   if (server.hiddenAt) return;
-  const key = keyOf(server, request.server.site, deps.clock.now());
+  const key = keyOf(server, request.server.site, defaultLanguage(deps.config), deps.clock.now());
   await keepUpToDate(deps, request, { kind: PREVIEWS, server, id: server._id, key, state: card });
 }
 
-function keyOf(server: WithId<Server>, { name, logo }: Site, now: Date): string {
+function keyOf(server: WithId<Server>, { name, logo }: Site, language: Language, now: Date): string {
   const { banner, icon } = server.profile ?? {};
   const pictures = [banner?.wide ?? '', icon?.picture ?? '', logo.isOwn ? logo.path : ''];
   const shown = [
     DRAWING,
+    language,
     server.name,
     server.game,
     serverAddress(server),

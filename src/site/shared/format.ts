@@ -10,15 +10,15 @@ const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as con
 const CLOCK_PARTS = { hour: '2-digit', minute: '2-digit' } as const;
 
 function formatsOf(locale: string) {
-  const percentSign = new Intl.NumberFormat(locale, { style: 'percent' });
+  const percentSign = new Intl.NumberFormat(locale, { style: 'percent', numberingSystem: 'latn' });
   const unit = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
   const narrow = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' });
   return {
     count: new Intl.NumberFormat(locale),
-    // The English pages have a space, as the International System of Units has it.
-    percent: /^(en|de)\b/.test(locale) ? '1 %' : percentSign.format(0.01),
+    // English has a space here, as the International System of Units has it.
+    percent: locale.startsWith('en') ? '1 %' : percentSign.format(0.01),
     decimal: new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }),
     oneDecimal: new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
     minute: new Intl.DateTimeFormat(locale, MINUTE_PARTS),
