@@ -101,7 +101,7 @@ test('what an unproven service answers is not stored with the test', async () =>
     fault: 'connection-refused',
     step: 'connecting',
   });
-  expect(await read('/listener')).toMatch(/Connect failed .* Greeting not reached/);
+  expect(await read('/listener')).toMatch(/Connection failed .* Greeting not reached/);
 });
 
 test('a listener with the port of the game itself is told so when it is saved, tested and opened', async () => {
