@@ -17,7 +17,7 @@ COPY workers workers
 # What owners download under “Connect”. It needs no Java here.
 COPY relay/tallyport-relay.jar relay/
 # Pages below /docs.
-COPY docs/claims.md docs/errors.md docs/events.md docs/fetching.md docs/goals.md docs/pausing.md docs/relay.md docs/
+COPY docs/claims.md docs/errors.md docs/events.md docs/fetching.md docs/goals.md docs/pausing.md docs/read-api.md docs/relay.md docs/
 RUN chmod -R a+rX .
 
 FROM ${NODE_IMAGE}

@@ -34,6 +34,8 @@ test('of what the web process loads, only sign-in at other sites, traces and the
     'src/accounts/other-sites/guarded-fetch.ts: undici',
     // Only in the text of an example.
     'src/api/description.ts: fetch',
+    // The method of its cache, which reads the database.
+    'src/api/v1/read/live-streams.ts: fetch',
     // “System” tries the members of the replica set, which the driver dials too.
     'src/platform/mongo-members.ts: node:net',
     // Look-ups for sign-in at a provider that an operator entered in the admin area.

@@ -63,7 +63,11 @@ export async function historyAndReports(
   return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
 }
 
-const wholeHour = (at: Date) => new Date(Math.ceil(at.getTime() / HOUR) * HOUR);
+/** `at`, or the beginning of the next step. */
+export function nextStep(step: 'hour' | 'day', at: Date): Date {
+  const ms = step === 'hour' ? HOUR : DAY;
+  return new Date(Math.ceil(at.getTime() / ms) * ms);
+}
 
 /** The slots that begin from `from` on, with the samples up to `to`. */
 type Slots = { step: 'hour' | 'day'; from: Date; to: Date };
@@ -78,7 +82,7 @@ async function readSlots(
   const now = deps.clock.now();
   const { step, from, to }: Slots =
     range === '30d'
-      ? { step: 'hour', from: wholeHour(after(now, -30 * DAY)), to: now }
+      ? { step: 'hour', from: nextStep('hour', after(now, -30 * DAY)), to: now }
       : range === 'all'
         ? { step: 'day', from: new Date(0), to: now }
         : range;
@@ -112,9 +116,7 @@ export async function historyBetween(
   serverId: ObjectId,
   { step, from, to }: Slots,
 ): Promise<HistoryPoint[]> {
-  const ms = step === 'hour' ? HOUR : DAY;
-  const whole = (at: Date) => new Date(Math.ceil(at.getTime() / ms) * ms);
-  const slots = { step, from: whole(from), to: after(whole(to), -1) };
+  const slots = { step, from: nextStep(step, from), to: after(nextStep(step, to), -1) };
   const { pointsOf, currentSource } = await readSlots(deps, serverId, slots);
   return pointsOf(bothFrom(currentSource)).points;
 }

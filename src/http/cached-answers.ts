@@ -5,6 +5,8 @@ import { SECOND } from '../platform/clock.ts';
 import { chooseEncoding, compressLazily, type LazilyCompressed } from './compressed.ts';
 
 const TTL_MS = 3 * SECOND;
+/** What an entry needs besides its key and body, about. */
+const ENTRY_BYTES = 1_000;
 
 /** How long browsers and proxies may use an answer, and how much longer while they revalidate it (RFC 5861). */
 const FRESH_SECONDS = 10;
@@ -26,8 +28,8 @@ export function cacheAnswers(mostBytes: number): CachedAnswers {
   return new LRUCache({
     ttl: TTL_MS,
     maxSize: mostBytes,
-    // Compressed, an answer has less than half its size.
-    sizeCalculation: ({ body }) => 2 * body.length + 1,
+    // Compressed, an answer has less than half its size. A character of a key may have two bytes.
+    sizeCalculation: ({ body }, key) => 2 * body.length + 2 * key.length + ENTRY_BYTES,
     fetchMethod: (_path, _stale, { context }) => context.make(),
     ignoreFetchAbort: true,
   });

@@ -5,6 +5,8 @@ import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import type { ProofOfWorkError } from '../votes/web/proof-of-work.ts';
 import { BODY_KIB, DONE_KIB, HEADER_KIB, MOST_FIELDS } from './request-limits.ts';
 
+export const READ_API_OFF = 'The operators have switched off the API without a token.';
+
 /** `ofPages`: only pages and `/readyz` answer with it, the API never. */
 type Meaning = { status: number; meaning: string; ofPages?: true };
 
@@ -26,7 +28,7 @@ export const ERROR_CODES = {
     meaning: 'The owner has paused the listing of the server: it takes no votes until it begins again.',
   },
   'not-found': { status: 404, meaning: 'There is nothing at this address.' },
-  disabled: { status: 404, meaning: 'The operators have switched off the API without a token.' },
+  disabled: { status: 404, meaning: READ_API_OFF },
   'no-goal': { status: 404, meaning: 'The server has no vote goal.' },
   'method-not-allowed': { status: 405, meaning: 'The address exists and does not take this method.' },
   'request-timeout': { status: 408, meaning: 'The request took too long to arrive.' },

@@ -4,6 +4,7 @@ import { ADDRESS_FIELDS, addressesOf } from '../history/server-addresses.ts';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
 import { findServer } from '../servers/listed-servers.ts';
+import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { isId } from '../servers/slug.ts';
 import { RANKING_DAYS } from '../votes/ranking-period.ts';
@@ -74,6 +75,7 @@ function publicServerOf(server: WithId<Server>, { rating, votes, now }: Figures)
   const { current, daily, profile } = server;
   const status = statusAt(server, now);
   const isHidden = status !== 'offline' && playersHidden(current);
+  const isUnknown = isHidden || pauseAt(server, now) !== null;
   const month = now.toISOString().slice(0, 7);
   const votesIn = (days: Figures['votes']) => sum(days.map((one) => one.votes));
   return {
@@ -89,8 +91,8 @@ function publicServerOf(server: WithId<Server>, { rating, votes, now }: Figures)
     languages: profile?.languages ?? [],
     tags: profile?.tags ?? [],
     status,
-    /** Null while the server hides the number. */
-    onlinePlayers: isHidden ? null : status === 'offline' ? 0 : current.onlinePlayers,
+    /** Null while the server hides the number, or the listing is paused. */
+    onlinePlayers: isUnknown ? null : status === 'offline' ? 0 : current.onlinePlayers,
     /** 0: no limit, or unknown. */
     maxPlayers: current.maxPlayers,
     monthlyVotes: votesIn(votes.filter(({ day }) => day.startsWith(month))),

@@ -19,7 +19,7 @@ export type WalkedPage = { servers: PublicServer[]; next: string | null };
 
 /**
  * Servers of a list in its order, from after `cursor` (`next` of the page before) on. If a ranking changes the list
- * meanwhile, the walk goes on after the last server that was read. A page may have fewer servers than `limit` although
+ * meanwhile, the walk goes on after the last server that was read, or at the same place if that one moved down. A page may have fewer servers than `limit` although
  * others follow: some were hidden since the last ranking, or there is no list of all filters together.
  *
  * @param limit - 1 to `MOST_A_PAGE`
@@ -80,11 +80,9 @@ async function idsAfter(
     total,
   });
   const loaded = await load(Math.max(0, read - 1), read + most);
-  if (read === 0) return slice(loaded, 0);
   const place = loaded.ids.findIndex((id) => id.toHexString() === last);
-  const after = place < 0 ? read : loaded.begin + place + 1;
-  if (after <= read) return slice(loaded, after);
-  return slice(await load(after, after + most), after);
+  // If that server moved down, going on after it would leave out all servers that moved up past it.
+  return slice(loaded, place < 0 ? read : Math.min(read, loaded.begin + place + 1));
 }
 
 function cursorOf(list: List, { read, last }: Position): string {

@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LIVE, type LiveState, LiveStreams } from '../../src/api/v1/read/live-streams.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
@@ -222,6 +223,52 @@ describe('GET …/live', () => {
       again.leave();
     }, EVENTUALLY);
     for (const client of clients) client.leave();
+  });
+
+  test.each([
+    'destroy',
+    'end',
+  ] as const)('a client that leaves (%s) while its server is read takes no place', async (leave) => {
+    await tallyport.addServer({ name: `Left by ${leave}` });
+    const slug = `left-by-${leave}`;
+    const network = leave === 'end' ? '192.0.2.5' : '192.0.2.6';
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    const { servers } = tallyport.deps;
+    const usual = servers.findOne.bind(servers);
+    const reading = vi.spyOn(servers, 'findOne').mockImplementation((async (...query: []) => {
+      await isReleased;
+      return usual(...query);
+    }) as never);
+    let left = 0;
+    const noteEnd = (message: unknown) => {
+      const { socket } = message as { socket: Socket };
+      for (const event of ['end', 'close'])
+        socket.once(event, () => {
+          left += 1;
+        });
+    };
+    subscribe('http.server.request.start', noteEnd);
+    const sockets = Array.from({ length: LIVE.mostOfNetwork }, () => {
+      const socket = connect(Number(new URL(tallyport.url).port), '127.0.0.1');
+      socket.on('error', () => undefined).resume();
+      socket.write(
+        `GET /api/v1/servers/${slug}/live HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${network}\r\n\r\n`,
+      );
+      return socket;
+    });
+    try {
+      await vi.waitUntil(() => reading.mock.calls.length === sockets.length, EVENTUALLY);
+      for (const socket of sockets) socket[leave]();
+      await vi.waitUntil(() => left >= sockets.length, EVENTUALLY);
+    } finally {
+      unsubscribe('http.server.request.start', noteEnd);
+      release();
+      reading.mockRestore();
+    }
+    await vi.waitUntil(() => sockets.every(({ closed }) => closed), EVENTUALLY);
+    const client = await live(slug, network);
+    expect(client.status).toBe(200);
+    client.leave();
   });
 
   test('closing the application ends the streams first, while another request is still answered', async () => {

@@ -49,11 +49,11 @@ describe('a client that closes its side after its request', () => {
 
 const DOC_URL = 'http://localhost:3000/docs/errors#not-found';
 
-test('an encoded slash does not separate a path: 404', async () => {
+test('an encoded slash does not separate a path, but is part of a slug that no server has: 404', async () => {
   const { status, body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}%2finfo`);
   expect([status, body]).toEqual([
     404,
-    { error: 'There is nothing at this address.', code: 'not-found', doc_url: DOC_URL },
+    { error: 'No server is listed under this name.', code: 'not-found', doc_url: DOC_URL },
   ]);
 });
 

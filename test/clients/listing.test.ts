@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createListing } from '../../clients/typescript/src/index.ts';
 import { editServer } from '../../src/servers/listed-servers.ts';
 import { listServers } from '../support/servers.ts';
@@ -41,6 +41,38 @@ test('when the limit is used up, the loop waits as long as the listing says and 
   for await (const { name } of listing(limited).servers()) names.push(name);
   expect(names).toHaveLength(8);
   expect(refusals).toBe(1);
+});
+
+test('a wait is a minute at most', async () => {
+  const waits: number[] = [];
+  const { setTimeout: usual } = globalThis;
+  const soon = ((run: () => void, ms = 0) => {
+    if (ms > 30_000) waits.push(ms);
+    return usual(run, ms > 30_000 ? 0 : ms);
+  }) as typeof setTimeout;
+  vi.stubGlobal('setTimeout', soon);
+  let calls = 0;
+  // Without the agent of the real `fetch`, which has timers of its own.
+  const limited: typeof fetch = async () => {
+    calls += 1;
+    if (calls > 1) return Response.json({ servers: [], next_cursor: null });
+    const body = { error: 'Later.', code: 'too-many-requests', next_allowed_at: '2026-11-21T08:00:00.000Z' };
+    return Response.json(body, { status: 429, headers: { 'retry-after': '86400' } });
+  };
+  try {
+    for await (const _ of listing(limited).pages()) break;
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  expect(waits).toEqual([60_000]);
+});
+
+test('a listing that names the same page again is not asked for ever', async () => {
+  const same: typeof fetch = async () => Response.json({ servers: [], next_cursor: 'again' });
+  const walk = async () => {
+    for await (const _ of listing(same).servers()) break;
+  };
+  await expect(walk()).rejects.toMatchObject({ code: 'unexpected-answer' });
 });
 
 test('a server, its reviews and history, the games and totals are read by slug; a former slug is followed', async () => {

@@ -36,6 +36,16 @@ type Operation<Data> = (options: never) => Promise<{
 
 const DEFAULT_TIMING: Timing = { timeout_ms: 10_000, deadline_ms: 30_000, backoff_ms: 500 };
 
+/** The limit of calls is for a minute. */
+const LONGEST_WAIT_SECONDS = 60;
+
+function endless(): TallyportError {
+  return new TallyportError('The listing names the same page as the next one.', {
+    status: 200,
+    code: 'unexpected-answer',
+  });
+}
+
 /** A client of what a listing shows to everybody. Every method throws `TallyportError`, or the reason of its signal. */
 export type Listing = ReturnType<typeof createListing>;
 
@@ -63,14 +73,14 @@ export function createListing(options: ListingOptions) {
     throw errorOf(error, response, undefined);
   }
 
-  /** If the limit of calls is used up: waits as long as the listing says, and calls again. */
+  /** If the limit of calls is used up: waits as long as the listing says, at most a minute, and calls again. */
   async function unlimited<T>(call: () => Promise<T>, signal = new AbortController().signal): Promise<T> {
     for (;;) {
       try {
         return await call();
       } catch (error) {
         if (!(error instanceof TallyportError && error.status === 429)) throw error;
-        await pause(1_000 * (error.retry_after ?? 1), signal);
+        await pause(1_000 * Math.min(error.retry_after ?? 1, LONGEST_WAIT_SECONDS), signal);
       }
     }
   }
@@ -85,6 +95,7 @@ export function createListing(options: ListingOptions) {
         signal,
       );
       yield page;
+      if (cursor && page.next_cursor === cursor) throw endless();
       cursor = page.next_cursor;
     }
   }
@@ -93,7 +104,7 @@ export function createListing(options: ListingOptions) {
     /**
      * The servers of the ranking, a list or a search, as a loop that reads one page after the other:
      * `for await (const server of listing.servers({ game: 'minecraft', online: 'true' }))`. If the limit of calls is used
-     * up (429), it waits as long as the listing says.
+     * up (429), it waits as long as the listing says, at most a minute at once.
      */
     async *servers(
       query: ServersQuery = {},

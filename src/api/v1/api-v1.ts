@@ -22,7 +22,7 @@ import { statusEndpoint } from './status.ts';
 import { voteEndpoint } from './vote.ts';
 import { topVotersEndpoint, votesEndpoint } from './votes.ts';
 
-/** The JSON API, version 1. Every endpoint needs a token of the server in its path, unless it has `isOpen`. */
+/** The JSON API, version 1. Every endpoint needs a token of the server in its path, unless it has `isOpen` or `isOpenBySlug`. */
 export async function apiV1(
   app: FastifyInstance,
   {

@@ -126,7 +126,7 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; countRead: 
       };
       if (!isReadBySlug(request, named)) return send(callerOf(request).serverId);
       await withinDatabaseTime(request, countRead(request, reply));
-      return followingRenames(request, reply, deps, async () => {
+      return followingRenames(request, reply, async () => {
         const server = await withinDatabaseTime(
           request,
           serverNamed(named, (slug) => findListed(deps, slug)),

@@ -11,7 +11,7 @@ export type LiveState = {
      */
     status?: 'online' | 'offline' | 'unknown';
     /**
-     * null while the server hides the number; 0 while it is offline. While unknown, the last value.
+     * null while the server hides the number or the listing is paused; 0 while it is offline. While unknown, the last value.
      */
     online_players?: number | null;
     /**
@@ -135,7 +135,7 @@ export type PublicServerPage = {
          */
         status: 'online' | 'offline' | 'unknown';
         /**
-         * null while the server hides the number; 0 while it is offline. While unknown, the last value.
+         * null while the server hides the number or the listing is paused; 0 while it is offline. While unknown, the last value.
          */
         online_players: number | null;
         /**
@@ -245,7 +245,7 @@ export type PublicServerInFull = {
      */
     status: 'online' | 'offline' | 'unknown';
     /**
-     * null while the server hides the number; 0 while it is offline. While unknown, the last value.
+     * null while the server hides the number or the listing is paused; 0 while it is offline. While unknown, the last value.
      */
     online_players: number | null;
     /**
@@ -875,7 +875,7 @@ export type FollowServerErrors = {
      */
     400: Error;
     /**
-     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     * The operators have switched off the API without a token. Or no server is listed under this name: it is unknown, hidden or removed. Codes: `not-found`, `disabled`.
      */
     404: Error;
     /**
@@ -1011,7 +1011,7 @@ export type GetServerErrors = {
      */
     400: Error;
     /**
-     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     * The operators have switched off the API without a token. Or no server is listed under this name: it is unknown, hidden or removed. Codes: `not-found`, `disabled`.
      */
     404: Error;
     /**
@@ -1076,7 +1076,7 @@ export type GetServerHistoryErrors = {
      */
     400: Error;
     /**
-     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     * The operators have switched off the API without a token. Or no server is listed under this name: it is unknown, hidden or removed. Codes: `not-found`, `disabled`.
      */
     404: Error;
     /**
@@ -1948,7 +1948,7 @@ export type ListReviewsErrors = {
      */
     403: Error;
     /**
-     * No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token. Codes: `not-found`, `disabled`.
+     * The operators have switched off the API without a token. Or no server is listed under this name: it is unknown, hidden or removed. Codes: `not-found`, `disabled`.
      */
     404: Error;
     /**

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type HistoryPoint, historyBetween } from '../../../history/history.ts';
+import { type HistoryPoint, historyBetween, nextStep } from '../../../history/history.ts';
 import { RefusedError } from '../../../http/http-errors.ts';
 import { after, DAY, HOUR } from '../../../platform/clock.ts';
 import { findListed } from '../../../ranking/public-servers.ts';
@@ -82,7 +82,7 @@ function malformed(sentence: string): RefusedError {
   return new RefusedError({ status: 400, code: 'malformed', sentence });
 }
 
-/** @throws {RefusedError} 400 */
+/** In whole steps, so that calls of the same steps share an answer. @throws {RefusedError} 400 */
 function wantedOf({ from, to, step = 'day' }: z.output<typeof querystring>, now: Date) {
   const { ms, usual } = STEPS[step];
   const until = to ?? now;
@@ -92,7 +92,7 @@ function wantedOf({ from, to, step = 'day' }: z.output<typeof querystring>, now:
     throw malformed(
       `from and to must be at most ${MOST_POINTS} steps apart: choose a shorter time or longer steps.`,
     );
-  return { step, from: since, to: until };
+  return { step, from: nextStep(step, since), to: nextStep(step, until) };
 }
 
 /** GET /api/v1/servers/{slug}/history: the chart of its page, by hours or days. */
@@ -121,16 +121,18 @@ export const historyEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, read
     },
     async (request, reply) => {
       const { slug } = request.params;
-      const { query } = request;
-      const wanted = wantedOf(query, deps.clock.now());
+      const wanted = wantedOf(request.query, deps.clock.now());
       await countRead(request, reply, wanted.step === 'hour' ? DEAR : 1);
       const make = async () => {
         const server = await serverNamed(slug, (named) => findListed(deps, named));
         const points = await historyBetween(deps, server._id, wanted);
         return { body: { step: wanted.step, points: points.map(pointOf) } };
       };
-      const key = JSON.stringify(['history', slug, wanted.step, query.from, query.to]);
-      return followingRenames(request, reply, deps, () => sendRead(request, reply, read, { key, make }));
+      const key = JSON.stringify(['history', slug, wanted.step, wanted.from, wanted.to]);
+      const takeSlot = wanted.step === 'hour' ? read.takeHourlySlot : read.takeSlot;
+      return followingRenames(request, reply, () =>
+        sendRead(request, reply, { ...read, takeSlot }, { key, make }),
+      );
     },
   );
 };

@@ -21,7 +21,7 @@ export const LIVE = {
   mostUnreadBytes: 16 * 1_024,
 };
 
-/** How many streams are written to before other work has its turn. */
+/** How many streams are visited before other work has its turn. */
 const A_TURN = 50;
 /** How many servers one query reads. */
 const A_READ = 100;
@@ -54,7 +54,8 @@ export class LiveStreams {
   readonly #tickNow: () => void;
   /** By server. Streams that are opened soon after each other share one read. */
   readonly #states: LRUCache<string, LiveState>;
-  readonly #streams = new Map<ServerResponse, Stream>();
+  readonly #streams = new Set<Stream>();
+  readonly #ofServers = new Map<string, Set<Stream>>();
   readonly #ofNetworks = new Map<string, number>();
   /** Streams and those that are being opened. */
   #places = 0;
@@ -115,23 +116,21 @@ export class LiveStreams {
   /** Sends the first event, and goes on until the client leaves. The head of the answer was written. */
   open(serverId: string, response: ServerResponse, state: LiveState): void {
     const now = performance.now();
-    this.#streams.set(response, {
-      serverId,
-      response,
-      known: state,
-      openedAt: now,
-      writtenAt: now,
-      eventAt: now,
-    });
-    response.once('close', () => this.#forget(response));
+    const stream = { serverId, response, known: state, openedAt: now, writtenAt: now, eventAt: now };
+    this.#streams.add(stream);
+    this.#ofServers.set(serverId, (this.#ofServers.get(serverId) ?? new Set()).add(stream));
+    response.once('close', () => this.#forget(stream));
     response.write(HELLO + eventOf(state));
     // If the process began to stop while the server was read.
     if (this.#isEnded) return void response.end();
     this.#timer ??= setInterval(this.#tickNow, this.#limits.everyMs);
   }
 
-  #forget(response: ServerResponse): void {
-    this.#streams.delete(response);
+  #forget(stream: Stream): void {
+    this.#streams.delete(stream);
+    const others = this.#ofServers.get(stream.serverId);
+    others?.delete(stream);
+    if (others?.size === 0) this.#ofServers.delete(stream.serverId);
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -140,7 +139,7 @@ export class LiveStreams {
   /** Ends all streams; further ones are refused. Clients connect again after the time that `HELLO` says. */
   end(): void {
     this.#isEnded = true;
-    for (const { response } of this.#streams.values()) {
+    for (const { response } of this.#streams) {
       // What a client does not read would keep the process waiting.
       if (response.writableLength > 0) response.destroy();
       else response.end();
@@ -152,38 +151,40 @@ export class LiveStreams {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      const ids = [...new Set([...this.#streams.values()].map(({ serverId }) => serverId))];
+      const ids = [...this.#ofServers.keys()];
       for (let from = 0; from < ids.length; from += A_READ) {
         const some = ids.slice(from, from + A_READ);
         const states = await this.#read(some);
         for (const [id, state] of states) this.#states.set(id, state);
-        await this.#write(new Set(some), states);
+        await this.#write(some, states);
       }
     } catch (error) {
       this.#noteFailure(error);
-      await this.#write(new Set(), new Map());
+      await this.#write([...this.#ofServers.keys()], null);
     } finally {
       this.#isReading = false;
     }
   }
 
-  /** Streams of other servers get a comment at most. */
-  async #write(read: Set<string>, states: Map<string, LiveState>): Promise<void> {
+  /** To the streams of these servers. Without states they get a comment at most. */
+  async #write(serverIds: string[], states: Map<string, LiveState> | null): Promise<void> {
     /** By what the client knows: clients that know the same get the same text. */
     const texts = new Map<LiveState, string>();
-    let written = 0;
-    for (const stream of this.#streams.values()) {
-      if (written > 0 && written % A_TURN === 0) await letOthersRun();
-      const isRead = read.has(stream.serverId);
-      const state = states.get(stream.serverId);
-      const isGone = isRead && !state;
-      const isOver = performance.now() - stream.openedAt >= this.#limits.longestMs;
-      if (isGone || isOver) stream.response.end();
-      else if (this.#writeTo(stream, state, texts)) written += 1;
+    let visited = 0;
+    for (const serverId of serverIds) {
+      const state = states?.get(serverId);
+      const isGone = states !== null && !state;
+      for (const stream of this.#ofServers.get(serverId) ?? []) {
+        visited += 1;
+        if (visited % A_TURN === 0) await letOthersRun();
+        const isOver = performance.now() - stream.openedAt >= this.#limits.longestMs;
+        if (isGone || isOver) stream.response.end();
+        else this.#writeTo(stream, state, texts);
+      }
     }
   }
 
-  #writeTo(stream: Stream, state: LiveState | undefined, texts: Map<LiveState, string>): boolean {
+  #writeTo(stream: Stream, state: LiveState | undefined, texts: Map<LiveState, string>): void {
     const { everyMs, commentMs, mostUnreadBytes } = this.#limits;
     const now = performance.now();
     // A timer may be a little early.
@@ -196,11 +197,10 @@ export class LiveStreams {
     }
     if (text) stream.eventAt = now;
     else if (now - stream.writtenAt >= 0.98 * commentMs) text = COMMENT;
-    if (!text || stream.response.destroyed || stream.response.writableEnded) return false;
+    if (!text || stream.response.destroyed || stream.response.writableEnded) return;
     stream.writtenAt = now;
     stream.response.write(text);
     if (stream.response.writableLength > mostUnreadBytes) stream.response.destroy();
-    return true;
   }
 }
 

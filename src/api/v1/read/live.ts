@@ -51,9 +51,16 @@ export const liveEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, { deps,
 
   /** @throws {RefusedError} 404 if the server was hidden or removed just now */
   async function open(request: FastifyRequest, reply: FastifyReply, serverId: string): Promise<FastifyReply> {
-    const leave = takePlace(request);
     const { raw } = reply;
     const { socket } = request.raw;
+    const hasLeft = () => raw.destroyed || socket.destroyed || socket.readableEnded;
+    const giveUp = () => {
+      raw.destroy();
+      return reply.hijack();
+    };
+    // If the client has left while the call was counted, no `close` and no `end` comes any more.
+    if (hasLeft()) return giveUp();
+    const leave = takePlace(request);
     // A client that has closed only its own side counts as gone: the connection of a killed program looks the same.
     const drop = () => raw.destroy();
     socket.once('end', drop);
@@ -66,8 +73,10 @@ export const liveEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, { deps,
     try {
       const state = await withinDatabaseTime(request, streams.stateOf(serverId));
       if (!state) throw noServer();
-      // If the client has left meanwhile, the place was given back.
-      if (raw.destroyed || socket.readableEnded) return reply.hijack();
+      if (hasLeft()) {
+        leave();
+        return giveUp();
+      }
       writeHead(reply);
       streams.open(serverId, raw, state);
       return reply;
@@ -103,7 +112,7 @@ export const liveEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, { deps,
     async (request, reply) => {
       const { slug } = request.params;
       await withinDatabaseTime(request, countRead(request, reply));
-      return followingRenames(request, reply, deps, async () => {
+      return followingRenames(request, reply, async () => {
         const server = await withinDatabaseTime(
           request,
           serverNamed(slug, (named) => findListed(deps, named)),

@@ -37,7 +37,7 @@ const shape = {
   status: z.enum(STATUSES).describe('As in `GET …/info`; `unknown` while the owner has paused the listing.'),
   online_players: countSchema.nullable().meta({
     description:
-      'null while the server hides the number; 0 while it is offline. While unknown, the last value.',
+      'null while the server hides the number or the listing is paused; 0 while it is offline. While unknown, the last value.',
     examples: [42],
   }),
   max_players: countSchema.meta({ description: '0 if unknown, and for "no limit".', examples: [120] }),

@@ -21,6 +21,8 @@ export type ReadDeps = {
   countRead: CountRead;
   answers: CachedAnswers;
   takeSlot: TakeSlot;
+  /** For histories by hours, which would keep the others waiting. */
+  takeHourlySlot: TakeSlot;
   /** The address of the listing, without a slash at its end. */
   site: string;
 };
@@ -36,6 +38,8 @@ export function createReadDeps(deps: AppDeps, countRead: CountRead): ReadDeps {
     countRead,
     answers: cacheAnswers(MOST_CACHED_BYTES),
     takeSlot: createSlots(SLOTS),
+    takeHourlySlot: createSlots({ ...SLOTS, atOnce: 1 }),
+    // The client's API description is made without a configuration.
     site: String(deps.config?.PUBLIC_URL).replace(/\/+$/, ''),
   };
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { READ_API_OFF } from '../../../http/error-codes.ts';
 import { RefusedError } from '../../../http/http-errors.ts';
 import { AppError } from '../../../platform/app-error.ts';
-import type { AppDeps } from '../../../process/app-deps.ts';
 import { looksLikeId } from '../../../servers/slug.ts';
 import { answer, failure } from '../schemas.ts';
 
@@ -21,7 +21,7 @@ export const MOVED = answer(z.null(), 'The slug is a former one of the server.',
 
 export const NO_SERVER = failure(
   404,
-  'No server is listed under this name: it is unknown, hidden or removed. Or the operators have switched off the API without a token.',
+  `${READ_API_OFF} Or no server is listed under this name: it is unknown, hidden or removed.`,
   undefined,
   ['not-found', 'disabled'],
 );
@@ -62,16 +62,16 @@ export async function serverNamed<S extends { slug: string }>(
 export async function followingRenames<T>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { config }: Pick<AppDeps, 'config'>,
   send: () => Promise<T>,
 ): Promise<T | FastifyReply> {
   try {
     return await send();
   } catch (error) {
     if (!(error instanceof MovedError)) throw error;
-    const start = `${config.basePath}/api/v1/servers/`;
-    const rest = request.url.slice(start.length).replace(/^[^/?]*/, '');
+    // The slug is the only parameter of these routes.
+    const path = String(request.routeOptions.url).replace(/:\w+/, error.slug);
+    const [, query = ''] = /(\?.*)$/s.exec(request.url) ?? [];
     reply.header('cache-control', `public, max-age=${REDIRECT_SECONDS}`);
-    return reply.redirect(`${start}${error.slug}${rest}`, 301);
+    return reply.redirect(`${path}${query}`, 301);
   }
 }

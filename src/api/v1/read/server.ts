@@ -36,7 +36,7 @@ export const serverEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, read)
         const server = await serverNamed(slug, (named) => readPublicServer(deps, named));
         return { body: publicServerInFullOf(site, server) };
       };
-      return followingRenames(request, reply, deps, () =>
+      return followingRenames(request, reply, () =>
         sendRead(request, reply, read, { key: JSON.stringify(['server', slug]), make, isShared: true }),
       );
     },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { READ_API_OFF } from '../../../http/error-codes.ts';
 import { RefusedError } from '../../../http/http-errors.ts';
 import type { AppDeps } from '../../../process/app-deps.ts';
 import type { Filters } from '../../../ranking/filters.ts';
@@ -138,9 +139,7 @@ export const serversEndpoint: FastifyPluginAsyncZod<ReadDeps> = async (app, read
           }),
           304: UNCHANGED,
           ...READ_FAILURES,
-          404: failure(404, 'The operators have switched off the API without a token.', undefined, [
-            'disabled',
-          ]),
+          404: failure(404, READ_API_OFF, undefined, ['disabled']),
         },
       },
     },

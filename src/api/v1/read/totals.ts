@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { listGames } from '../../../games/games.ts';
+import { READ_API_OFF } from '../../../http/error-codes.ts';
 import { readListingSummary } from '../../../ranking/read-lists.ts';
 import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../../votes/ranking-period.ts';
 import { READS } from '../open-reads.ts';
@@ -41,7 +42,7 @@ export const totalsEndpoints: FastifyPluginAsyncZod<ReadDeps> = async (app, read
   const others = {
     304: UNCHANGED,
     ...READ_FAILURES,
-    404: failure(404, 'The operators have switched off the API without a token.', undefined, ['disabled']),
+    404: failure(404, READ_API_OFF, undefined, ['disabled']),
   } as const;
 
   app.get(
