@@ -22,7 +22,9 @@ function namesOf(code: string): string[] {
   const names = REPLACED_BY_INTL[code];
   if (names) return names;
   const own = new Intl.DisplayNames(code, { type: 'language' }).of(code);
-  return [own, ...SHIPPED_LANGUAGES.map((language) => namesIn(language).of(code))].filter((name) => name !== undefined);
+  return [own, ...SHIPPED_LANGUAGES.map((language) => namesIn(language).of(code))].filter(
+    (name) => name !== undefined,
+  );
 }
 
 function twoLetters(): string[] {

@@ -198,7 +198,10 @@ test('the age of a queue is that of its oldest job, also when newer ones go firs
   await queues['draw-cards'].add('Draw', { serverId: 'a' }, old);
   const jobs = [true, false].map((last) => ({ payload: { serverId: new ObjectId().toHexString() }, last }));
   expect(await producer.addAll('draw-cards', jobs)).toBe(2);
-  expect(await queues['draw-cards'].getJobCounts('waiting', 'prioritized')).toEqual({ waiting: 1, prioritized: 2 });
+  expect(await queues['draw-cards'].getJobCounts('waiting', 'prioritized')).toEqual({
+    waiting: 1,
+    prioritized: 2,
+  });
   const text = await createMetrics(deps).text();
   const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="draw-cards"}');
   expect(age).toBeGreaterThanOrEqual(60);
