@@ -37,6 +37,8 @@ export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
   /** Shown after the queue's title in Bull Board: `Probe: alpha-craft`. Short and without secrets. */
   subject?: string;
+  /** Puts the job before all waiting jobs. Only for a few jobs at a time: the one added last runs first. */
+  first?: boolean;
   /** Puts the job behind all waiting jobs without this option, also behind those that are added later. */
   last?: boolean;
 };
@@ -128,7 +130,7 @@ export function createProducer(
 
   const jobOf = <N extends QueueName>(
     name: N,
-    { payload, subject, last = false, hasten = false }: NewJob<N> & AddOptions,
+    { payload, subject, first = false, last = false, hasten = false }: NewJob<N> & AddOptions,
   ): BullJob => {
     const id = QUEUES[name].key(payload as never);
     const opts: JobsOptions =
@@ -136,6 +138,7 @@ export function createProducer(
         ? { ...SOON_FORGOTTEN, jobId: id }
         : {
             ...HISTORY,
+            ...(first ? { lifo: true } : {}),
             ...(last ? { priority: 1 } : {}),
             deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
           };

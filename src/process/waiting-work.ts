@@ -124,8 +124,8 @@ async function countJobsIfRedisAnswers(deps: AppDeps) {
 }
 
 /**
- * How many jobs of each state are examined to find the oldest one. The first job need not be the oldest: a delayed job
- * that is due is put behind newer ones.
+ * How many jobs of each state are examined to find the oldest one. The first job need not be the oldest: a new one may be
+ * put in front (`NewJob.first`), and a delayed job that is due is put behind newer ones.
  */
 const NEXT_JOBS = 25;
 

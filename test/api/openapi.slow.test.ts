@@ -44,7 +44,13 @@ test('it has every endpoint with every answer, and nothing else', () => {
     'get …/player-names': '200 304 400 401 403 500 503',
     'get …/addresses': '200 304 400 401 403 429 500 503',
     'get …/goal': '200 304 400 401 403 404 429 500 503',
-    'get …/reviews': '200 304 400 401 403 500 503',
+    'get …/reviews': '200 301 304 400 401 403 404 429 500 503',
+    'get /api/v1/servers': '200 304 400 404 429 500 503',
+    'get /api/v1/servers/{slug}': '200 301 304 400 404 429 500 503',
+    'get /api/v1/servers/{slug}/history': '200 301 304 400 404 429 500 503',
+    'get /api/v1/servers/{slug}/live': '200 301 400 404 429 500 503',
+    'get /api/v1/games': '200 304 400 404 429 500 503',
+    'get /api/v1/stats': '200 304 400 404 429 500 503',
   });
 });
 

@@ -139,6 +139,7 @@ const UNSEEN: SettingChanges = Object.fromEntries(
 );
 
 function anotherValue(name: ChangeableName): string {
+  if (name === 'LANGUAGES') return 'en,fr';
   const { options = [] } = fieldOf(name);
   const [other = String(Number(DEFAULTS[name]) + 5)] = options
     .map(([value]) => value)
