@@ -14,7 +14,7 @@ export type Endpoint = 'vote' | 'check-vote' | 'info' | 'reviews' | 'status' | '
 /** Orders of the list, which are read in turn. */
 const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'];
 
-/** Calls without a token come from so many networks that none uses up its limit. They are read from a header. */
+/** Calls without a token come from enough networks that none uses up its limit. They are read from a header. */
 const CALLS_OF_NETWORK = 100;
 /** So many networks call in turn. */
 const NETWORKS = 100;

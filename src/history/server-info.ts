@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
+import { twoDecimals } from '../platform/two-decimals.ts';
 import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
@@ -78,10 +79,10 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date) {
     averagePlayers: twoDecimals(daily.averagePlayers),
     peakPlayers: daily.peakPlayers,
     /** Null if it is unknown or the server is not online. */
-    latencyMs: twoDecimalsOrNull(latencyAt(server, now)),
+    latencyMs: twoDecimals(latencyAt(server, now)),
     /** Over 30 days, in milliseconds; the uptime too, 0 to 100. */
-    averageLatency: twoDecimalsOrNull(daily.averageLatency),
-    uptimePercentage: twoDecimalsOrNull(daily.uptimePercentage),
+    averageLatency: twoDecimals(daily.averageLatency),
+    uptimePercentage: twoDecimals(daily.uptimePercentage),
     motd: current.motd,
     version: current.version,
     ...votes,
@@ -92,12 +93,4 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date) {
     lastCheckedAt: current.checkedAt ?? null,
     listedAt: server.listedAt,
   };
-}
-
-function twoDecimals(value: number): number {
-  return Math.round(value * 100) / 100;
-}
-
-function twoDecimalsOrNull(value: number | null | undefined): number | null {
-  return value === null || value === undefined ? null : twoDecimals(value);
 }

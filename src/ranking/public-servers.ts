@@ -3,6 +3,7 @@ import { playersHidden, statusAt } from '../history/current-status.ts';
 import { ADDRESS_FIELDS, addressesOf } from '../history/server-addresses.ts';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
+import { twoDecimals } from '../platform/two-decimals.ts';
 import { findServer } from '../servers/listed-servers.ts';
 import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
@@ -108,10 +109,6 @@ function publicServerOf(server: WithId<Server>, { rating, votes, now }: Figures)
     banner: profile?.banner?.wide ?? null,
     listedAt: server.listedAt,
   };
-}
-
-function twoDecimals(value: number | null | undefined): number | null {
-  return typeof value === 'number' ? Math.round(100 * value) / 100 : null;
 }
 
 export type PublicServerInFull = PublicServer & { description: string; motd: string };

@@ -1,5 +1,6 @@
 import type { Collection, Filter } from 'mongodb';
 import { statusAt } from '../history/current-status.ts';
+import { twoDecimals } from '../platform/two-decimals.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import { pauseAt } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
@@ -56,8 +57,4 @@ export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | nul
 /** Ratings with enough reviews come first, then the higher average; if two are equal, the one with more reviews. */
 function ratingFigure({ average, reviews }: Rating): number {
   return (reviews >= ENOUGH_REVIEWS ? 10 : 0) + average + Math.min(reviews, 9_999) / 10_000_000;
-}
-
-function twoDecimals(value: number): number {
-  return Math.round(100 * value) / 100;
 }

@@ -8,7 +8,7 @@ import { partId } from './replace-lists.ts';
 import type { Sort } from './sorts.ts';
 import { PART } from './write-lists.ts';
 
-/** The servers of a page, at most. A slice of so many is in at most two parts of a list. */
+/** The servers of a page, at most. A slice of this length is in at most two parts of a list. */
 export const MOST_A_PAGE = 100;
 
 type List = { filters: Filters; sort: Sort };
@@ -19,8 +19,9 @@ export type WalkedPage = { servers: PublicServer[]; next: string | null };
 
 /**
  * Servers of a list in its order, from after `cursor` (`next` of the page before) on. If a ranking changes the list
- * meanwhile, the walk goes on after the last server that was read, or at the same place if that one moved down. A page may have fewer servers than `limit` although
- * others follow: some were hidden since the last ranking, or there is no list of all filters together.
+ * meanwhile, the walk goes on after the last server that was read, or at the same place if that one moved down. A page
+ * may have fewer servers than `limit` although others follow: some were hidden since the last ranking, or there is no
+ * list of all filters together.
  *
  * @param limit - 1 to `MOST_A_PAGE`
  * @returns null if the cursor is not one of this list

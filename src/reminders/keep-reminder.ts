@@ -111,7 +111,7 @@ export async function keepReminder(
   return { kind: 'kept', dueAt };
 }
 
-/** Who knows the secret address of the subscription may stop it. */
+/** The caller knows the secret address of the subscription, which is all that is needed to stop it. */
 export async function stopReminder(
   { reminders }: Pick<RemindersDeps, 'reminders'>,
   endpoint: string,

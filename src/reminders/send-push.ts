@@ -22,7 +22,7 @@ const MOST_READ = 4_096;
 /** How long a push service keeps the message for a device that is off. */
 const LONGEST_TTL_MS = 4 * HOUR;
 
-/** The push services of the browsers. Connections to another host are limited as those to an unproven address. */
+/** The push services of the browsers. Connections to another host are limited as those to an address without a proof. */
 const WELL_KNOWN =
   /^(fcm\.googleapis\.com|web\.push\.apple\.com|([\w-]+\.)?push\.services\.mozilla\.com|[\w.-]+\.notify\.windows\.com)$/;
 
@@ -59,8 +59,8 @@ export async function openPushSender(
   ]);
   const mayConnect = async (host: string, address: string) => {
     if (WELL_KNOWN.test(host)) return;
-    const unproven = { address, port: 443, accountId: null, isProvenByGreeting: false };
-    if (await takeConnection(deps, unproven)) throw new ConnectionLimitError('too many connections');
+    const connection = { address, port: 443, accountId: null, isProvenByGreeting: false };
+    if (await takeConnection(deps, connection)) throw new ConnectionLimitError('too many connections');
   };
   const dispatcher = new Agent({
     connect: { lookup: guardedLookup(config, { mayConnect, lookup }), timeout: CONNECT_MS },

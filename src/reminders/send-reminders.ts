@@ -17,7 +17,7 @@ const BATCH = 200;
 /** If the process dies meanwhile, the reminder is due again. */
 const LEASE_MS = 10 * MINUTE;
 
-/** After so many failures without a success, a push service is left alone for a while, so that it delays no other. */
+/** After this number of failures without a success, a push service is left alone for a while, so that it delays no other. */
 const FAILURES_OF_HOST = 3;
 const REST_MS = MINUTE;
 
@@ -71,12 +71,12 @@ function readDue({ reminders, clock }: RemindersDeps, resting: string[]): Promis
 /** At most `CONNECTIONS_OF_HOST` of one push service run at once. Every one gets its first turn before a second. */
 async function inTurns(due: Reminder[], work: (reminder: Reminder) => Promise<void>): Promise<void> {
   const queues = [...Map.groupBy(due, ({ host }) => host).values()];
-  const lanes = Array.from({ length: CONNECTIONS_OF_HOST }, (_, n) =>
+  const turns = Array.from({ length: CONNECTIONS_OF_HOST }, (_, n) =>
     queues.filter((queue) => queue.length > n),
   ).flat();
   const run = async () => {
-    for (let lane = lanes.shift(); lane; lane = lanes.shift())
-      for (let reminder = lane.shift(); reminder; reminder = lane.shift()) await work(reminder);
+    for (let queue = turns.shift(); queue; queue = turns.shift())
+      for (let reminder = queue.shift(); reminder; reminder = queue.shift()) await work(reminder);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, run));
 }

@@ -7,7 +7,7 @@ import { listWithListener } from './vote-steps.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The site's pages are given its time as it will be in so many hours. */
+/** The site's pages are given the time that it will be after these hours. */
 const laterAtTheSite = (page: Page, hours: number) =>
   page.route(/\/time$/, (route) => route.fulfill({ body: String(Date.now() + hours * HOUR_MS) }));
 

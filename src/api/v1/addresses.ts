@@ -18,6 +18,7 @@ import {
   ETAG_HEADER,
   IF_NONE_MATCH,
   params,
+  portSchema,
   titled,
   UNCHANGED,
 } from './schemas.ts';
@@ -29,11 +30,7 @@ export const serverAddress = titled('ServerAddress', {
     .nullable()
     .describe('The edition of Minecraft whose players join here; null for other games.'),
   address: z.string().meta({ description: 'Host name or IP address.', examples: ['play.example.org'] }),
-  connection_port: z
-    .int()
-    .min(1)
-    .max(65_535)
-    .meta({ examples: [25_565] }),
+  connection_port: portSchema,
   status: z
     .enum(STATUSES)
     .describe(

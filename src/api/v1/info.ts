@@ -22,6 +22,7 @@ import {
   ETAG_HEADER,
   IF_NONE_MATCH,
   params,
+  portSchema,
   timestamp,
   titled,
   UNCHANGED,
@@ -37,11 +38,7 @@ const info = titled('ServerInfo', {
       "The server's part of its page's address. It changes with the server's name; an old slug redirects to the current one.",
     ),
   address: z.string().meta({ examples: ['play.example.org'] }),
-  connection_port: z
-    .int()
-    .min(1)
-    .max(65_535)
-    .meta({ examples: [25_565] }),
+  connection_port: portSchema,
   country_code: z.string().meta({ description: 'ISO 3166-1 code; `ZZ` if unknown.', examples: ['DE'] }),
   status: z
     .enum(['online', 'offline', 'unknown'])

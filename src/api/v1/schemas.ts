@@ -11,6 +11,21 @@ type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 
 
 export const countSchema = z.int().min(0);
 
+export const portSchema = z
+  .int()
+  .min(1)
+  .max(65_535)
+  .meta({ examples: [25_565] });
+
+/** `description`: of what, and when it is null. */
+export const percentage = (description: string) =>
+  z
+    .number()
+    .min(0)
+    .max(100)
+    .nullable()
+    .meta({ description, examples: [99.31] });
+
 export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'UTC, with milliseconds.', examples: ['2026-11-21T08:00:00.000Z'] });

@@ -6,6 +6,7 @@ import { uptimeDays } from '../../history/uptime-days.ts';
 import { t } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
+import { twoDecimals } from '../../platform/two-decimals.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import { MOST_LISTED_VOTERS, type TopVoter, topVotersOfMonth } from '../../votes/top-voters.ts';
@@ -169,10 +170,12 @@ function dailyFile(
 ): TableFile {
   return async (deps, serverId, days) => {
     const points = (await historyAndReports(deps, serverId, 'all'))[of]?.points ?? [];
-    const rounded = (value: number | null) => (value === null ? null : Math.round(100 * value) / 100);
     return csv(
       ['day', ...columns],
-      since(points, deps.clock.now(), days).map((point) => [dayOf(point.at), ...values(point).map(rounded)]),
+      since(points, deps.clock.now(), days).map((point) => [
+        dayOf(point.at),
+        ...values(point).map((value) => twoDecimals(value)),
+      ]),
     );
   };
 }

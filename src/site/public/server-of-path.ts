@@ -1,25 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
-import { AppError } from '../../platform/app-error.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { findServer } from '../../servers/listed-servers.ts';
+import { RENAMED_SECONDS, RenamedError } from '../../servers/renamed-error.ts';
 import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
-
-/** Short, because a renamed server may get its old slug again. */
-const REDIRECT_SECONDS = 60;
-
-/** The path has an earlier slug, the id, or capital letters. */
-class HasAnotherSlug extends AppError {
-  readonly slug: string;
-
-  constructor(slug: string) {
-    super(`the server's slug is ${slug}`);
-    this.slug = slug;
-  }
-}
 
 /** Nobody can find out whether the server never existed, was removed or is hidden. */
 function noServer(): PageError {
@@ -53,7 +40,7 @@ export async function serverByCurrentSlug(
   maySee: (hidden: WithId<Server>) => boolean = () => false,
 ): Promise<WithId<Server>> {
   const server = await serverBySlugOrId(deps, slug, maySee);
-  if (server.slug !== slug) throw new HasAnotherSlug(server.slug);
+  if (server.slug !== slug) throw new RenamedError(server.slug);
   return server;
 }
 
@@ -70,13 +57,13 @@ export async function followingRenames(
   try {
     return await send();
   } catch (error) {
-    if (!(error instanceof HasAnotherSlug)) throw error;
+    if (!(error instanceof RenamedError)) throw error;
     const { base } = request.server.site;
     const rest = request.url.slice(`${base}/servers/`.length).replace(/^[^/?]*/, '');
     // The redirect must not be cached if it contains a session cookie or reveals a hidden server.
     const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
     return reply
-      .header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`)
+      .header('cache-control', isPrivate ? 'no-store' : `public, max-age=${RENAMED_SECONDS}`)
       .redirect(`${base}${publicPath(error)}${rest}`, 301);
   }
 }

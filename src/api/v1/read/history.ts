@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { type HistoryPoint, historyBetween, nextStep } from '../../../history/history.ts';
 import { RefusedError } from '../../../http/http-errors.ts';
 import { after, DAY, HOUR } from '../../../platform/clock.ts';
+import { twoDecimals } from '../../../platform/two-decimals.ts';
 import { findListed } from '../../../ranking/public-servers.ts';
 import { DEAR, READS } from '../open-reads.ts';
 import { publicRecord } from '../public-record.ts';
-import { answer, countSchema, IF_NONE_MATCH, timestamp, titled, UNCHANGED } from '../schemas.ts';
+import { answer, countSchema, IF_NONE_MATCH, percentage, timestamp, titled, UNCHANGED } from '../schemas.ts';
 import { OPEN, READ_FAILURES, READ_HEADERS, type ReadDeps, sendRead } from './read-route.ts';
 import { followingRenames, MOVED, NO_SERVER, serverNamed, slugParams } from './server-of-path.ts';
 
@@ -49,15 +50,7 @@ const point = z.object({
     .nullable()
     .meta({ description: 'At most 2 decimals; null if unknown or hidden.', examples: [38.25] }),
   peak_players: countSchema.nullable().meta({ description: 'null if unknown or hidden.', examples: [64] }),
-  uptime_percentage: z
-    .number()
-    .min(0)
-    .max(100)
-    .nullable()
-    .meta({
-      description: 'At most 2 decimals; null while nothing is known or the listing was paused.',
-      examples: [99.31],
-    }),
+  uptime_percentage: percentage('At most 2 decimals; null while nothing is known or the listing was paused.'),
 });
 
 const history = titled('PublicHistory', {
@@ -66,8 +59,6 @@ const history = titled('PublicHistory', {
     .array(point)
     .describe('From the first to the last step with data, oldest first. A day is there once it has ended.'),
 });
-
-const twoDecimals = (value: number | null) => (value === null ? null : Math.round(100 * value) / 100);
 
 function pointOf({ at, averagePlayers, peakPlayers, onlineShare }: HistoryPoint) {
   return publicRecord(point, {

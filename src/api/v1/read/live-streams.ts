@@ -17,7 +17,7 @@ export const LIVE = {
   longestMs: 9 * MINUTE,
   most: 5_000,
   mostOfNetwork: 50,
-  /** A client that leaves so many bytes unread is disconnected. */
+  /** A client with more unread bytes than this is disconnected. */
   mostUnreadBytes: 16 * 1_024,
 };
 

@@ -4,7 +4,7 @@ import { STATUSES } from '../../../servers/server.ts';
 import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../../votes/ranking-period.ts';
 import { serverAddress } from '../addresses.ts';
 import { publicRecord } from '../public-record.ts';
-import { countSchema, timestamp, titled } from '../schemas.ts';
+import { countSchema, percentage, portSchema, timestamp, titled } from '../schemas.ts';
 
 const url = z.url().nullable();
 
@@ -23,11 +23,7 @@ const shape = {
     .nullable()
     .meta({ description: 'As in `GET …/games`; null if none was chosen.', examples: ['minecraft'] }),
   address: z.string().meta({ description: 'Host name or IP address.', examples: ['play.example.org'] }),
-  connection_port: z
-    .int()
-    .min(1)
-    .max(65_535)
-    .meta({ examples: [25_565] }),
+  connection_port: portSchema,
   addresses: z
     .array(serverAddress)
     .describe('This address, and after it that of the other edition of Minecraft, if there is one.'),
@@ -50,15 +46,9 @@ const shape = {
     .max(5)
     .meta({ description: 'At most 2 decimals; 0 if there are no reviews.', examples: [4.36] }),
   review_count: countSchema.meta({ examples: [14] }),
-  uptime_percentage: z
-    .number()
-    .min(0)
-    .max(100)
-    .nullable()
-    .meta({
-      description: 'Over the 30 full UTC days before today, at most 2 decimals; null if unknown.',
-      examples: [99.31],
-    }),
+  uptime_percentage: percentage(
+    'Over the 30 full UTC days before today, at most 2 decimals; null if unknown.',
+  ),
   server_version: z.string().meta({ description: 'Empty if unknown.', examples: ['Paper 1.21.4'] }),
   icon_url: url.describe('WebP; null without an icon.'),
   banner_url: url.describe('WebP; null without a banner.'),

@@ -12,8 +12,7 @@ import { createSlots, inSlot, type TakeSlot } from '../../../http/slots.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import { widerNetworkOf } from '../../../platform/limits/network-of.ts';
 import type { AppDeps } from '../../../process/app-deps.ts';
-import type { CountRead } from '../open-reads.ts';
-import { READ_REFUSED } from '../open-reads.ts';
+import { type CountRead, READ_REFUSED } from '../open-reads.ts';
 import { COMMON_FAILURES, ETAG_HEADER, RATE_LIMIT_HEADERS } from '../schemas.ts';
 
 export type ReadDeps = {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { READ_API_OFF } from '../../../http/error-codes.ts';
 import { RefusedError } from '../../../http/http-errors.ts';
-import { AppError } from '../../../platform/app-error.ts';
+import { RENAMED_SECONDS, RenamedError } from '../../../servers/renamed-error.ts';
 import { looksLikeId } from '../../../servers/slug.ts';
 import { answer, failure } from '../schemas.ts';
 
@@ -31,19 +31,6 @@ export function noServer(): RefusedError {
   return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCE });
 }
 
-/** Short, because another server may get a former slug. */
-const REDIRECT_SECONDS = 60;
-
-/** The path has a former slug, or capital letters. */
-class MovedError extends AppError {
-  readonly slug: string;
-
-  constructor(slug: string) {
-    super(`the server's slug is ${slug}`);
-    this.slug = slug;
-  }
-}
-
 /**
  * The server that `read` finds by the slug or id of the path. For use inside `followingRenames`.
  * @throws {RefusedError} 404
@@ -54,7 +41,7 @@ export async function serverNamed<S extends { slug: string }>(
 ): Promise<S> {
   const found = await read(named.toLowerCase());
   if (!found) throw noServer();
-  if (found.slug !== named && !looksLikeId(named)) throw new MovedError(found.slug);
+  if (found.slug !== named && !looksLikeId(named)) throw new RenamedError(found.slug);
   return found;
 }
 
@@ -67,11 +54,11 @@ export async function followingRenames<T>(
   try {
     return await send();
   } catch (error) {
-    if (!(error instanceof MovedError)) throw error;
+    if (!(error instanceof RenamedError)) throw error;
     // The slug is the only parameter of these routes.
     const path = String(request.routeOptions.url).replace(/:\w+/, error.slug);
     const [, query = ''] = /(\?.*)$/s.exec(request.url) ?? [];
-    reply.header('cache-control', `public, max-age=${REDIRECT_SECONDS}`);
+    reply.header('cache-control', `public, max-age=${RENAMED_SECONDS}`);
     return reply.redirect(`${path}${query}`, 301);
   }
 }
