@@ -2,6 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { t } from '../language/t.ts';
 import { putMail } from '../mail/outbox.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
+import { canBeMailed } from './can-be-mailed.ts';
 import type { AccountsDeps } from './deps.ts';
 import { mailText } from './mail-text.ts';
 import type { User } from './user.ts';
@@ -76,16 +77,15 @@ export async function noteAccountChange(
  */
 export async function mailAccountChange(
   deps: AccountsDeps,
-  { email, emailVerified }: Pick<User, 'email' | 'emailVerified'>,
+  user: Pick<User, 'email' | 'emailVerified'>,
   change: keyof typeof MAILS,
   site = '',
 ): Promise<void> {
-  const { SMTP_URL, PUBLIC_URL: url } = deps.config;
-  if (SMTP_URL === undefined || !emailVerified) return;
+  if (!canBeMailed(deps.config, user)) return;
   const { subject, text } = MAILS[change](site);
   const ifNotYou = t(
     'If this was not you, set a new password now, look at your sessions, and tell the operator: {page}',
-    { page: `${url}/forgot-password` },
+    { page: `${deps.config.PUBLIC_URL}/forgot-password` },
   );
-  await putMail(deps, { to: email, ...mailText(deps.config, subject, text, ifNotYou) });
+  await putMail(deps, { to: user.email, ...mailText(deps.config, subject, text, ifNotYou) });
 }

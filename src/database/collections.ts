@@ -48,6 +48,7 @@ import {
   rankedListSchema,
   type StoredListingSummary,
 } from '../ranking/ranked-list.ts';
+import { type MailReminder, mailReminderSchema } from '../reminders/mail-reminder.ts';
 import { type PushKey, pushKeySchema } from '../reminders/push-key.ts';
 import { type Reminder, reminderSchema } from '../reminders/reminder.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '../reviews/review.ts';
@@ -137,6 +138,7 @@ const MODELS = {
   voteGoals: define<VoteGoal>('VoteGoal', voteGoalSchema),
   pushKeys: define<PushKey>('PushKey', pushKeySchema),
   reminders: define<Reminder>('Reminder', reminderSchema),
+  mailReminders: define<MailReminder>('MailReminder', mailReminderSchema),
   goalRounds: define<GoalRound>('GoalRound', goalRoundSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),
 };

@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { canBeMailed } from '../accounts/can-be-mailed.ts';
 import { inLanguageOfUser } from '../accounts/mail-language.ts';
 import type { User } from '../accounts/user.ts';
 import { t } from '../language/t.ts';
@@ -22,14 +23,6 @@ export async function mailOwner(
   if (owner.suspendedAt || owner.wantsMail === false) return;
   const text = () => textAbout(server.name);
   await putMail(deps, { id, serverId, ...mailOf(deps.config, { server, owner }, text) });
-}
-
-/** An unconfirmed address may belong to another person. */
-export function canBeMailed(
-  { SMTP_URL }: Pick<Config, 'SMTP_URL'>,
-  { emailVerified }: Pick<User, 'emailVerified'>,
-): boolean {
-  return SMTP_URL !== undefined && emailVerified;
 }
 
 /** In the owner's language. The last line says where users choose the mails that they get. */

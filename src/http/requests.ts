@@ -54,6 +54,7 @@ declare module 'fastify' {
     /** A file that pages load. An overloaded process does not refuse it, and no session is read for it. */
     isFile?: true;
     isOfVotes?: true;
+    isOneClick?: true;
     isOfPrograms?: true;
   }
 }

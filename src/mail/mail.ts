@@ -9,6 +9,8 @@ const mailDefinition = {
   subject: { type: String, required: true, maxlength: 200 },
   /** Encrypted because a link in it may open an account. Removed after the message was sent or given up. */
   sealedText: { type: String },
+  /** Ends such mails by one POST to it (RFC 8058). Absent if the recipient cannot choose. */
+  stopUrl: { type: String, maxlength: 1_000 },
   createdAt: { type: Date, required: true },
   /** Absent if the message is held, sent or given up. */
   nextAt: { type: Date },

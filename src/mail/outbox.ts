@@ -11,6 +11,7 @@ type NewMail = {
   to: string;
   subject: string;
   text: string;
+  stopUrl?: string;
   serverId?: ObjectId;
   /** The server has reached its limit of mails: this one is counted, not sent. */
   isHeld?: boolean;
@@ -24,7 +25,7 @@ export function mailContext(id: string): string {
 /** A worker sends it (send-mail.ts). Returns false if the outbox already has a mail with this `id`. */
 export async function putMail(
   { mails, secrets, clock, producer }: MailDeps,
-  { id = new ObjectId().toHexString(), to, subject, text, serverId, isHeld = false }: NewMail,
+  { id = new ObjectId().toHexString(), to, subject, text, stopUrl, serverId, isHeld = false }: NewMail,
 ): Promise<boolean> {
   const now = clock.now();
   const mail = await checked<Mail>(mails, {
@@ -32,6 +33,7 @@ export async function putMail(
     to,
     subject,
     ...(isHeld ? { heldAt: now } : { sealedText: secrets.seal(text, mailContext(id)), nextAt: now }),
+    ...(stopUrl ? { stopUrl } : {}),
     createdAt: now,
     attempts: 0,
     ...(serverId ? { serverId } : {}),

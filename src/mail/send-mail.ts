@@ -34,7 +34,7 @@ type MailResult = SendLetterResult['kind'] | 'given-up' | 'not-due';
 export async function sendMail(deps: SendDeps, mailId: string, signal: AbortSignal): Promise<MailResult> {
   const mail = await takeMail(deps, mailId);
   if (!mail) return 'not-due';
-  const { _id, to, subject, attempts } = mail;
+  const { _id, to, subject, stopUrl, attempts } = mail;
   let text: string;
   try {
     text = deps.secrets.open(mail.sealedText ?? '', mailContext(_id));
@@ -42,7 +42,7 @@ export async function sendMail(deps: SendDeps, mailId: string, signal: AbortSign
     // The key is lost, so the mail can never be sent.
     return giveUp(deps, mail, String(error));
   }
-  const result = await deps.send({ id: _id, to, subject, text }, signal);
+  const result = await deps.send({ id: _id, to, subject, text, stopUrl }, signal);
   if (result.kind === 'sent') {
     await record(deps, mail, { sentAt: deps.clock.now() }, DONE);
     deps.log.info({ event: 'mail.sent', messageId: mailId, attempts });

@@ -8,7 +8,14 @@ import { hostOf } from '../platform/host-and-port.ts';
 import { printable } from '../platform/printable.ts';
 import { resolveAddress } from '../platform/resolve-address.ts';
 
-export type Letter = { id: string; to: string; subject: string; text: string };
+export type Letter = {
+  id: string;
+  to: string;
+  subject: string;
+  text: string;
+  /** See `Mail`. */
+  stopUrl?: string | null | undefined;
+};
 
 /**
  * `refused`: the server will never accept this message for this address. `failed`: a later attempt may succeed; if the
@@ -36,7 +43,7 @@ export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM'
  * the look-up of the server.
  */
 export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_MS): SendLetter {
-  return async ({ id, to, subject, text }, signal) => {
+  return async ({ id, to, subject, text, stopUrl }, signal) => {
     try {
       const transport = await openTransport(await serverOf(config, signal));
       await transport.sendMail({
@@ -46,7 +53,7 @@ export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_
         text,
         messageId: messageId(id, config),
         // Prevents automatic replies (RFC 3834).
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        headers: { 'Auto-Submitted': 'auto-generated', ...stopHeaders(stopUrl) },
         signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
       });
       return { kind: 'sent' };
@@ -54,6 +61,13 @@ export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_
       return failureOf(error);
     }
   };
+}
+
+/** RFC 2369, and RFC 8058 for mailboxes that show a button; that one requires HTTPS. */
+function stopHeaders(url: Letter["stopUrl"]): Record<string, string> {
+  if (!url) return {};
+  const oneClick = url.startsWith('https:') ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {};
+  return { 'List-Unsubscribe': `<${url}>`, ...oneClick };
 }
 
 type Server = { url: string; servername?: string; name?: string };

@@ -1,7 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
+import { canBeMailed } from '../accounts/can-be-mailed.ts';
 import type { User } from '../accounts/user.ts';
 import { type EventKind, kindOfType } from '../events/kinds.ts';
-import { canBeMailed } from '../events/mail-owner.ts';
 import { wantedKinds } from '../events/store-events.ts';
 import type { Server } from '../servers/server.ts';
 import type { NotificationsDeps } from './deps.ts';

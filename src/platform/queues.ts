@@ -101,7 +101,7 @@ export const QUEUES = {
   ),
   'send-reminders': oneJob(
     'Send reminders',
-    'Reminds browsers that asked for it of their next votes, by web push.',
+    'Reminds players who asked for it of their next votes, by web push and by mail.',
   ),
   'send-events': queue({
     title: 'Send events',

@@ -1,4 +1,4 @@
-import type { UUID } from 'mongodb';
+import type { ObjectId, UUID } from 'mongodb';
 import { after, HOUR, MINUTE } from '../platform/clock.ts';
 import { whyOff } from '../votes/cast/cast-from-page.ts';
 import { nextVoteAt, readNewestVotes } from '../votes/cast/cooldown.ts';
@@ -13,11 +13,14 @@ const TOGETHER_MS = 30 * MINUTE;
 /** Between two reminders of one browser. */
 const LEAST_GAP_MS = HOUR;
 
+/** From `at` on, a player may vote for the server again. */
+export type NextVote = { serverId: ObjectId; at: Date };
+
 /**
  * When the players of these votes may vote again, for servers whose vote form works. It reads their newest votes, so a
  * vote in another browser or through a plugin counts too. Votes that lost their name are left out.
  */
-export async function readNextVotes(deps: RemindersDeps, voteIds: UUID[]): Promise<Date[]> {
+export async function readNextVotes(deps: RemindersDeps, voteIds: UUID[]): Promise<NextVote[]> {
   const now = deps.clock.now();
   const votes = await deps.votes
     .find({ _id: { $in: voteIds } }, { projection: { serverId: 1, usernameKey: 1 } })
@@ -47,25 +50,34 @@ export async function readNextVotes(deps: RemindersDeps, voteIds: UUID[]): Promi
       const ends = [live, imported].flatMap(
         (vote) => vote?.cooldownEndedAt ?? (vote ? nextVoteAt(vote) : []),
       );
-      return ends.toSorted((one, other) => other.getTime() - one.getTime())[0];
+      return { serverId: player.serverId, ends };
     }),
   );
-  return next.filter((at) => at !== undefined);
+  return next.flatMap(({ serverId, ends }) =>
+    ends.length === 0 ? [] : [{ serverId, at: new Date(Math.max(...ends.map(Number))) }],
+  );
 }
 
-type Timed = Pick<Reminder, 'timeZone' | 'usedAt' | 'sentAt'>;
-
-/** Whether a vote became possible since this browser voted last: earlier ones were reminded of, or were ignored. */
-export function isDue(nextVotes: Date[], { usedAt }: Timed, now: Date): boolean {
-  return nextVotes.some((next) => next > usedAt && next <= now);
+/** Those that became possible since the player voted last: earlier ones were reminded of, or were ignored. */
+export function dueOf(nextVotes: NextVote[], usedAt: Date, now: Date): NextVote[] {
+  return nextVotes.filter(({ at }) => at > usedAt && at <= now);
 }
 
-/** When to remind of the next votes, outside of silent hours. Null if none becomes possible. */
-export function dueAtOf(nextVotes: Date[], { timeZone, sentAt }: Timed, now: Date): Date | null {
-  const later = nextVotes.filter((next) => next > now).map((next) => next.getTime());
+/** When to remind of the next votes, but not before `earliest`. Null if none becomes possible. */
+export function remindAt(nextVotes: NextVote[], now: Date, earliest: Date = now): Date | null {
+  const later = nextVotes.map(({ at }) => at).filter((at) => at > now);
   if (later.length === 0) return null;
-  const until = Math.min(...later) + TOGETHER_MS;
-  const last = Math.max(...later.filter((next) => next <= until));
-  const earliest = sentAt ? after(sentAt, LEAST_GAP_MS).getTime() : 0;
-  return afterSilence(new Date(Math.max(last, earliest)), timeZone);
+  const until = after(new Date(Math.min(...later.map(Number))), TOGETHER_MS);
+  const last = Math.max(...later.filter((at) => at <= until).map(Number));
+  return new Date(Math.max(last, earliest.getTime()));
+}
+
+/** As `remindAt`, for a browser: outside of its silent hours, and at least an hour after its last reminder. */
+export function dueAtOf(
+  nextVotes: NextVote[],
+  { timeZone, sentAt }: Pick<Reminder, 'timeZone' | 'sentAt'>,
+  now: Date,
+): Date | null {
+  const at = remindAt(nextVotes, now, sentAt ? after(sentAt, LEAST_GAP_MS) : now);
+  return at && afterSilence(at, timeZone);
 }

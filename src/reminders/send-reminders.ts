@@ -4,7 +4,7 @@ import { after, HOUR, MINUTE } from '../platform/clock.ts';
 import type { ResolveOptions } from '../platform/resolve-address.ts';
 import type { RemindersDeps } from './deps.ts';
 import type { PushSubscriptionKeys } from './keep-reminder.ts';
-import { dueAtOf, isDue, readNextVotes } from './next-votes.ts';
+import { dueAtOf, dueOf, readNextVotes } from './next-votes.ts';
 import { type OpenedPushKey, openPushKey } from './read-push-key.ts';
 import { contextOfReminder, type Reminder, type ReminderEnd } from './reminder.ts';
 import { CONNECTIONS_OF_HOST, openPushSender, type PushAnswer, type PushSender } from './send-push.ts';
@@ -94,7 +94,7 @@ async function remind({ deps, key, sender, hosts }: Parts, reminder: Reminder): 
   // If the browser votes meanwhile, its new time stays.
   const settle = (fields: Partial<Reminder>) => reminders.updateOne({ _id, dueAt: lease }, { $set: fields });
   const nextVotes = await readNextVotes(deps, reminder.votes);
-  if (!isDue(nextVotes, reminder, now)) {
+  if (dueOf(nextVotes, reminder.usedAt, now).length === 0) {
     await settle({ dueAt: dueAtOf(nextVotes, reminder, now) });
     return 'voted';
   }

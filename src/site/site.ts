@@ -67,8 +67,9 @@ export async function site(
     // With `no-referrer`, browsers would also send `Origin: null` with the forms of this site, and `isSameOrigin` would
     // refuse those of browsers without `Sec-Fetch-Site`.
     reply.header('referrer-policy', 'same-origin');
-    if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
-      return;
+    const { method, routeOptions } = request;
+    if (method === 'GET' || method === 'HEAD' || routeOptions.config.isOneClick) return;
+    if (isSameOrigin(request, config.PUBLIC_URL)) return;
     request.log.warn({ event: 'site.foreign_origin', origin: request.headers.origin });
     throw new PageError(403, defineMessage('This form was not sent from this site.'));
   });

@@ -187,6 +187,12 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
       }),
     ttl: { field: 'usedAt', seconds: REMINDER_TTL_MS / SECOND },
   },
+  mailReminders: {
+    title: defineMessage('Reminders of votes by mail'),
+    data: defineMessage('The account, the ids of your last votes, times'),
+    why: defineMessage('To mail you when you can vote again, after you switched it on'),
+    kept: () => t('until you switch it off, or the account is deleted'),
+  },
   complaints: {
     title: defineMessage('Reports about servers'),
     data: defineMessage(

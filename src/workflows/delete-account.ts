@@ -1,4 +1,5 @@
 import type { ObjectId, WithId } from 'mongodb';
+import { canBeMailed } from '../accounts/can-be-mailed.ts';
 import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
 import { inLanguageOfUser } from '../accounts/mail-language.ts';
 import { deletedText, lastOperatorText } from '../accounts/mail-text.ts';
@@ -15,6 +16,7 @@ import { forgetSender } from '../moderation/complaints.ts';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
+import { stopMailReminder } from '../reminders/keep-mail-reminder.ts';
 import { deleteReviewsOf } from '../reviews/own-review.ts';
 import { leaveServer, withdrawInvitation } from '../servers/members.ts';
 import type { WorkflowsDeps } from './deps.ts';
@@ -85,11 +87,11 @@ function begin(deps: WorkflowsDeps, userId: ObjectId): Promise<AccountDeletion |
 }
 
 async function keepLastOperator(deps: WorkflowsDeps, user: WithId<User>): Promise<void> {
-  const { _id, email, emailVerified } = user;
+  const { _id, email } = user;
   const { config, log } = deps;
   await deps.accountDeletions.deleteOne({ _id });
   log.warn({ event: 'account.not_deleted', userId: _id.toHexString(), reason: 'last-operator' });
-  if (emailVerified && config.SMTP_URL !== undefined)
+  if (canBeMailed(config, user))
     await putMail(deps, { to: email, ...inLanguageOfUser(config, user, () => lastOperatorText(config)) });
 }
 
@@ -103,6 +105,7 @@ async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: A
   await forgetSender(deps, _id);
   await deps.favourites.deleteOne({ _id });
   await deps.reminders.deleteMany({ userId: _id });
+  await stopMailReminder(deps, { _id });
   lease.throwIfLost();
   await deps.addressChanges.deleteOne({ _id });
   await revokeAccess(deps, _id);
@@ -110,7 +113,7 @@ async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: A
   await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
   // An unconfirmed address may be a stranger's and gets no mail. If the user is gone, an earlier run wrote the mail.
   const user = await deps.users.findOne({ _id });
-  if (email && user?.emailVerified && deps.config.SMTP_URL !== undefined) {
+  if (email && user && canBeMailed(deps.config, user)) {
     const id = `account-deleted:${deletionId.toHexString()}`;
     const text = inLanguageOfUser(deps.config, user, () => deletedText(deps.config));
     await putMail(deps, { id, to: email, ...text });

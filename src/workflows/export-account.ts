@@ -10,6 +10,7 @@ import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { HOUR } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
+import { mailReminderRecord } from '../reminders/keep-mail-reminder.ts';
 import { reminderRecord } from '../reminders/keep-reminder.ts';
 import type { Review } from '../reviews/review.ts';
 import { kindOf, scopesOf } from '../servers/api-token.ts';
@@ -82,6 +83,8 @@ export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): A
   yield* list('reviews', deps.reviews.find({ personId: userId }, upTo('reviews')), reviewRecord);
   yield* list('complaints', deps.complaints.find({ userId }, upTo('complaints')), complaintRecord);
   yield* list('reminders', deps.reminders.find({ userId }, upTo('reminders')), reminderRecord);
+  const byMail = await deps.mailReminders.findOne({ _id: userId });
+  yield `,"reminder_by_mail":${JSON.stringify(byMail && mailReminderRecord(byMail))}`;
   const favourites = await deps.favourites.findOne({ _id: userId });
   yield `,"favourites":${JSON.stringify(favourites?.entries?.map(({ serverId, at }) => ({ server_id: serverId, at })) ?? [])}`;
   yield `,"last_player_name":${JSON.stringify(favourites?.username ?? null)}`;

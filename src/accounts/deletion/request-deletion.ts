@@ -5,6 +5,7 @@ import { recordAudit } from '../../platform/audit/audit-log.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import { checked } from '../../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import { canBeMailed } from '../can-be-mailed.ts';
 import type { AccountsDeps } from '../deps.ts';
 import { keptText, requestedText } from '../mail-text.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
@@ -137,10 +138,6 @@ function mailRequest(deps: AccountsDeps, user: Whose, deletion: AccountDeletion,
 }
 
 /** An unconfirmed address may be a stranger's. The account page shows the deletion in any case. */
-async function mail(
-  deps: AccountsDeps,
-  { email, emailVerified }: Whose,
-  text: { subject: string; text: string },
-): Promise<void> {
-  if (deps.config.SMTP_URL !== undefined && emailVerified) await putMail(deps, { to: email, ...text });
+async function mail(deps: AccountsDeps, user: Whose, text: { subject: string; text: string }): Promise<void> {
+  if (canBeMailed(deps.config, user)) await putMail(deps, { to: user.email, ...text });
 }

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { UUID } from 'mongodb';
 import { z } from 'zod';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
+import { canBeMailed } from '../../accounts/can-be-mailed.ts';
 import { findDeletion } from '../../accounts/deletion/request-deletion.ts';
 import { linkedSites, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import {
@@ -18,17 +20,20 @@ import { t } from '../../language/t.ts';
 import { mailSetting } from '../../notifications/kinds.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { noteVoteOf, startMailReminder, stopMailReminder } from '../../reminders/keep-mail-reminder.ts';
 import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
 import { showUser } from '../../workflows/show-user.ts';
 import { PageError } from '../error-pages.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { readMailReminder } from '../shared/mail-reminder.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { newPassword, refuseOwn, userName } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -56,6 +61,7 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
     return accountPage({
       base,
       sendsMail: deps.config.SMTP_URL !== undefined,
+      mailReminder: await readMailReminder(deps, request),
       sites: otherSites(deps.config).map((site) => ({ ...site, isLinked: linked.has(site.id) })),
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
@@ -69,6 +75,7 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
 
   app.get('/account', SIGNED_IN, async (request, reply) => sendPage(request, reply, await show(request)));
   profileForms(app, deps, show);
+  reminderForm(app, deps);
   passwordForms(app, { deps, auth }, show);
   siteForms(app, deps);
   sessionForms(app, { deps, auth });
@@ -98,6 +105,21 @@ function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): v
       const setting = mailSetting(chosenKinds(values));
       await changeOwnAccount(deps, user._id, setting);
       return `${base}/account?done=mail-${setting.wantsMail ? 'on' : 'off'}#notifications`;
+    },
+  });
+}
+
+function reminderForm(app: FastifyInstance, deps: AppDeps): void {
+  formRoute(app, {
+    path: '/account/vote-reminder',
+    access: SIGNED_IN,
+    schema: z.object({ wanted: z.enum(['yes', 'no']), vote: z.uuid().optional(), next: fieldText }),
+    run: async ({ user, data: { wanted, vote, next } }) => {
+      if (wanted === 'no') await stopMailReminder(deps, user);
+      else if (!canBeMailed(deps.config, user)) return refused(409, t('Confirm your e-mail address first.'));
+      else await startMailReminder(deps, user._id);
+      if (wanted === 'yes' && vote) await noteVoteOf(deps, user._id, new UUID(vote));
+      return nextPage(app, next, `${app.site.base}/account?done=vote-reminder-${wanted}#notifications`);
     },
   });
 }

@@ -14,6 +14,7 @@ import { time, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { kindBoxes } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
+import { mailReminderForm } from '../shared/mail-reminder.ts';
 import { badge, button, card, dataTable, facts, linkTo } from '../shared/parts.ts';
 import { newPasswordField, userNameField } from './account-fields.ts';
 import { deletionBanner } from './deletion-pages.ts';
@@ -26,6 +27,8 @@ const MESSAGES = {
   password: defineMessage('Password changed. Your other sessions are signed out.'),
   'mail-on': defineMessage('E-mail notifications saved.'),
   'mail-off': defineMessage('E-mail notifications are off.'),
+  'vote-reminder-yes': defineMessage('You get a mail when you can vote again, at most once a day.'),
+  'vote-reminder-no': defineMessage('You get no more mails about votes.'),
   session: defineMessage('Session signed out.'),
   unlinked: defineMessage('Link removed.'),
   'two-factor-off': defineMessage('Two-factor authentication is off.'),
@@ -34,6 +37,8 @@ const MESSAGES = {
 type Account = {
   base: string;
   sendsMail: boolean;
+  /** See `readMailReminder`. */
+  mailReminder: boolean | null;
   sites: (OtherSite & { isLinked: boolean })[];
   hasPassword: boolean;
   signedIn: SignedIn;
@@ -130,7 +135,7 @@ function passwordPart({ base, hasPassword, sendsMail, typed }: Account): Html {
   </form>`;
 }
 
-function mailPart({ base, sendsMail, signedIn: { user } }: Account): Html {
+function mailPart({ base, sendsMail, mailReminder, signedIn: { user } }: Account): Html {
   if (!sendsMail) {
     const instead = t('This listing sends no mail. Under “Events”, a server can send messages to Discord.');
     return html`<p class="soft">${instead}</p>`;
@@ -144,7 +149,8 @@ function mailPart({ base, sendsMail, signedIn: { user } }: Account): Html {
     </fieldset>
     <p class="soft small">${others}</p>
     <button type="submit" class="quiet">${t('Save')}</button>
-  </form>`;
+  </form>
+  ${mailReminder === null ? '' : html`<h3>${t('Reminders of votes')}</h3>${mailReminderForm({ base }, mailReminder, { next: '' })}`}`;
 }
 
 function dataPart({ base, deletion }: Account): Html {

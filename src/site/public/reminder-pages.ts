@@ -4,17 +4,19 @@ import { z } from 'zod';
 import { sendRefusal } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { stopMailReminder } from '../../reminders/keep-mail-reminder.ts';
 import { type Kept, keepReminder, stopReminder, TOO_MANY_REMINDERS } from '../../reminders/keep-reminder.ts';
 import { MOST_REMINDED, REMINDER_TTL_MS } from '../../reminders/reminder.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../route-options.ts';
+import { ANYONE, ONE_CLICK } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { readForm } from '../shared/form.ts';
 import { duration } from '../shared/format.ts';
-import { html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { button } from '../shared/parts.ts';
 import { votedInBrowser } from './other-servers.ts';
-import { readReminderKey, reminderPart, remindsVoters } from './reminder-part.ts';
+import { type ReminderWays, readReminderWays, reminderParts, remindsVoters } from './reminder-part.ts';
 
 /** In UTF-16 code units; longer values are no subscription. */
 const text = z.string().max(2_048);
@@ -48,7 +50,7 @@ const REFUSALS = {
 export function reminderPages(app: FastifyInstance, deps: AppDeps): void {
   app.get('/reminders', ANYONE, async (request, reply) => {
     await app.limitPages(request);
-    return sendPage(request, reply, remindersPage(app.site, await readReminderKey(deps)));
+    return sendPage(request, reply, remindersPage(app.site, await readReminderWays(deps, request)));
   });
   app.post('/reminders', ANYONE, async (request, reply) => {
     if (!remindsVoters(deps.config)) throw new PageError(404, t('This site has no reminders.'));
@@ -69,6 +71,31 @@ export function reminderPages(app: FastifyInstance, deps: AppDeps): void {
     await stopReminder(deps, data.endpoint);
     return reply.code(204).send();
   });
+  app.register(async (mails) => stopMailPages(mails, deps));
+}
+
+/** The link in each mail. Mailboxes and scanners of links open it too, so only the form ends the mails (RFC 8058). */
+function stopMailPages(app: FastifyInstance, deps: AppDeps): void {
+  // Of the form only that it was sent counts; RFC 8058 allows two content types.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
+  const path = '/reminders/stop-mail/:token';
+  app.get(path, ANYONE, (request, reply) => {
+    const form = html`<p>${t('You can switch them on again after a vote.')}</p>
+      ${button({ to: request.url, text: t('Stop these mails'), kind: 'primary' })}`;
+    return sendPage(request, reply, stopMailPage(form));
+  });
+  app.post(path, ONE_CLICK, async (request, reply) => {
+    const { token: stopToken } = request.params as { token: string };
+    await stopMailReminder(deps, { stopToken });
+    request.log.info({ event: 'reminder.mail_stopped' });
+    return sendPage(request, reply, stopMailPage(html`<p>${t('You get no more mails about votes.')}</p>`));
+  });
+}
+
+function stopMailPage(content: Html): Page {
+  const title = t('Reminders of votes');
+  return { title, width: 'narrow', body: html`<h1>${title}</h1>${content}` };
 }
 
 const OTHER_KEY = { status: 409, code: 'conflict' } as const;
@@ -81,9 +108,9 @@ function refusalOf(kind: Refused) {
   return { ...refused, sentence: t(REFUSALS[kind]) };
 }
 
-function remindersPage(site: Site, key: string | null): Page {
+function remindersPage(site: Site, ways: ReminderWays): Page {
   const about =
-    key === null
+    ways.key === null && ways.byMail === null
       ? t('This site has no reminders.')
       : t(
           'After a vote, the button “Remind me of my next votes” lets this browser remind you. A browser that has not voted for {time} is forgotten.',
@@ -95,6 +122,6 @@ function remindersPage(site: Site, key: string | null): Page {
     scripts: ['voted.js', 'reminders.js'],
     body: html`<h1>${t('Reminders of votes')}</h1>
       <p class="soft">${about}</p>
-      ${reminderPart(site, key)}${votedInBrowser()}`,
+      ${reminderParts(site, ways, { next: `${site.base}/reminders` })}${votedInBrowser()}`,
   };
 }

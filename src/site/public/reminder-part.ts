@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -5,6 +6,7 @@ import { readPushKey } from '../../reminders/read-push-key.ts';
 import { SILENT_FROM_HOUR, SILENT_UNTIL_HOUR } from '../../reminders/silent-hours.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { type Content, html } from '../shared/html.ts';
+import { mailReminderForm, readMailReminder } from '../shared/mail-reminder.ts';
 
 /** Browsers offer web push only to pages with HTTPS. */
 export function remindsVoters({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): boolean {
@@ -12,12 +14,37 @@ export function remindsVoters({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): boole
 }
 
 /** The key with which browsers subscribe; null if the site has no reminders. */
-export async function readReminderKey(deps: AppDeps): Promise<string | null> {
+async function readReminderKey(deps: AppDeps): Promise<string | null> {
   return remindsVoters(deps.config) ? readPushKey(deps) : null;
 }
 
+/** How this visitor can be reminded. `key`: see `readReminderKey`; `byMail`: see `readMailReminder`. */
+export type ReminderWays = { key: string | null; byMail: boolean | null };
+
+export async function readReminderWays(
+  deps: AppDeps,
+  request: Pick<FastifyRequest, 'signedIn'>,
+): Promise<ReminderWays> {
+  const [key, byMail] = await Promise.all([readReminderKey(deps), readMailReminder(deps, request)]);
+  return { key, byMail };
+}
+
+/** `returning`: see `mailReminderForm`. */
+export function reminderParts(
+  site: Site,
+  { key, byMail }: ReminderWays,
+  returning: Parameters<typeof mailReminderForm>[2],
+): Content {
+  const mail =
+    byMail === null
+      ? ''
+      : html`<section class="panel"><h2>${t('Reminder by mail')}</h2>
+          ${mailReminderForm(site, byMail, returning)}</section>`;
+  return html`${reminderPart(site, key)}${mail}`;
+}
+
 /** Hidden until scripts/reminders.js finds that this browser has voted here and can be reminded. */
-export function reminderPart({ base }: Site, key: string | null): Content {
+function reminderPart({ base }: Site, key: string | null): Content {
   if (key === null) return '';
   const settings = { key, base, failed: t('The browser did not allow it.') };
   const about = t(

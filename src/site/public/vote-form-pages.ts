@@ -12,6 +12,7 @@ import { MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
+import { noteVoteOf } from '../../reminders/keep-mail-reminder.ts';
 import type { Server } from '../../servers/server.ts';
 import { CastDeadline } from '../../votes/cast/cast-deadline.ts';
 import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.ts';
@@ -221,6 +222,11 @@ function castingRoute(app: FastifyInstance, parts: FormParts & { metrics: Metric
       await noteUsername(deps, userId, vote.username).catch((error: unknown) =>
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );
+      // As above: the next vote moves the reminder.
+      if (result.kind === 'accepted')
+        await noteVoteOf(deps, userId, result.voteId).catch((error: unknown) =>
+          request.log.warn({ event: 'reminder.not_set', reason: String(error) }),
+        );
     }
     if (result.kind !== 'accepted') return refuse(voteRefusal(result, deps));
     const voteId = result.voteId.toString();

@@ -32,7 +32,7 @@ import { linkTo } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { writtenLine } from '../shared/written-text.ts';
 import { type OtherServers, otherServers, readOtherServers } from './other-servers.ts';
-import { readReminderKey, reminderPart } from './reminder-part.ts';
+import { type ReminderWays, readReminderWays, reminderParts } from './reminder-part.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
@@ -59,7 +59,7 @@ type Around = {
   streak: VoteStreak;
   others: OtherServers;
   goal: GoalProgress | null;
-  reminderKey: string | null;
+  reminders: ReminderWays;
 };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
@@ -76,13 +76,13 @@ export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       if (request.headers['hx-request'])
         return sendPage(request, reply, resultPage(app.site, config, shown, null));
       await app.limitPages(request);
-      const [streak, others, goal, reminderKey] = await Promise.all([
+      const [streak, others, goal, reminders] = await Promise.all([
         voteStreak(deps, server, vote.username),
         readOtherServers(deps, request, server),
         goalOf(deps, server),
-        readReminderKey(deps),
+        readReminderWays(deps, request),
       ]);
-      const around = { streak, others, goal, reminderKey };
+      const around = { streak, others, goal, reminders };
       return sendPage(request, reply, resultPage(app.site, config, shown, around));
     }),
   );
@@ -136,7 +136,7 @@ function resultPage(site: Site, config: Config, result: VoteState, around: Aroun
           ? html`${around.goal ? html`<section class="panel goal-panel">${goalPart(around.goal)}</section>` : ''}
           ${streakPanel(around.streak)}
           ${nextVotePanel(site, server, { nextVoteAt: around.streak.nextVoteAt, username, now })}
-          ${reminderPart(site, around.reminderKey)}
+          ${reminderParts(site, around.reminders, { next: pathOfVote(site, result), vote: vote._id.toString() })}
           ${otherServers(site, config, around.others)}`
           : ''
       }</div>`,
@@ -161,8 +161,12 @@ function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Aro
   };
 }
 
+function pathOfVote({ base }: Site, { server, vote }: VoteState): string {
+  return `${base}${publicPath(server, `/vote/${vote._id.toString()}`)}`;
+}
+
 function stateOfVote(site: Site, result: VoteState): Html {
-  const { server, vote, status, isCollected, state, now } = result;
+  const { vote, status, isCollected, state, now } = result;
   const sentence = playerText(status, vote, now, isCollected);
   const open = isOpen(status);
   const counts = !vote.quarantinedAt && !vote.excludedAt;
@@ -172,7 +176,7 @@ function stateOfVote(site: Site, result: VoteState): Html {
       : html`<p class="arrived ${open ? '' : 'settled'}">${icon(deliveryIcon(status))} ${sentence}</p>`;
   return livePart({
     id: 'delivery',
-    href: `${site.base}${publicPath(server, `/vote/${vote._id.toString()}`)}`,
+    href: pathOfVote(site, result),
     announcement: sentence,
     open,
     ...(open ? { mark: markOf(state, open, now) } : {}),
