@@ -64,7 +64,7 @@ export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_
 }
 
 /** RFC 2369, and RFC 8058 for mailboxes that show a button; that one requires HTTPS. */
-function stopHeaders(url: Letter["stopUrl"]): Record<string, string> {
+function stopHeaders(url: Letter['stopUrl']): Record<string, string> {
   if (!url) return {};
   const oneClick = url.startsWith('https:') ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {};
   return { 'List-Unsubscribe': `<${url}>`, ...oneClick };

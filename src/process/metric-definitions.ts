@@ -137,7 +137,7 @@ export const METRICS = {
   }),
   tallyport_reminders_total: counter({
     help: 'Due reminders of votes, by their end.',
-    more: '`voted`: not sent, because the player has voted meanwhile. `silent`: waits for the morning. `gone`: the push service does not know the browser any more.',
+    more: '`voted`: not sent, because the player has voted meanwhile. `silent`: waits for the morning. `gone`: the push service does not know the browser any more. `refused`: by the push service, or the account cannot get mail.',
     labels: { end: REMINDER_ENDS },
     zero: REMINDER_ENDS.map((end) => ({ end })),
   }),

@@ -35,7 +35,7 @@ async function outbox(env: Record<string, string> = {}) {
 function bench(deps: AppDeps, SMTP_URL: string) {
   const { mails } = deps;
   return {
-    async put(letter: Partial<typeof LETTER> & { id?: string } = {}): Promise<string> {
+    async put(letter: Partial<typeof LETTER> & { id?: string; stopUrl?: string } = {}): Promise<string> {
       await putMail(deps, { ...LETTER, ...letter });
       const newest = await mails.findOne({}, { sort: { createdAt: -1, _id: -1 } });
       return letter.id ?? newest?._id ?? '';
@@ -56,6 +56,17 @@ function bench(deps: AppDeps, SMTP_URL: string) {
     },
   };
 }
+
+test.each([
+  ['https', 'List-Unsubscribe=One-Click'],
+  ['http', undefined],
+])('a mail that its recipient can stop has the headers of RFC 8058 (%s)', async (scheme, oneClick) => {
+  const { put, send, server } = await outbox();
+  const stopUrl = `${scheme}://listing.example/reminders/stop-mail/abc`;
+  await send(await put({ stopUrl }));
+  const [letter] = server.received;
+  expect(letter).toMatchObject({ listUnsubscribe: `<${stopUrl}>`, listUnsubscribePost: oneClick });
+});
 
 test('the transport is opened by a mail; if that fails, the mail is sent later', async () => {
   const createTransport = vi.fn();

@@ -7,7 +7,11 @@ import { sendMailReminders } from '../../src/reminders/send-mail-reminders.ts';
 import { NOON, reminderBench } from './reminded.ts';
 
 async function mailBench(env: Record<string, string> = {}) {
-  const bench = await reminderBench({ SMTP_URL: 'smtp://127.0.0.1:25', ...env });
+  const bench = await reminderBench({
+    SMTP_URL: 'smtp://127.0.0.1:25',
+    MAIL_FROM: 'Tallyport <votes@example.org>',
+    ...env,
+  });
   const { deps } = bench;
   const user = { _id: new ObjectId(), email: 'ann@example.org', language: 'de', emailVerified: true };
   await deps.users.insertOne(user as never);
@@ -124,5 +128,6 @@ test.each([
   bench.nextDay();
   expect(await bench.send()).toEqual(['refused', 'refused']);
   expect(await bench.mails()).toEqual([]);
-  await stopMailReminder(bench.deps, bench.user);
+  await stopMailReminder(bench.deps, { _id: bench.user._id });
+  expect((await bench.deps.mailReminders.find().toArray()).map(({ _id }) => _id)).toEqual([stranger]);
 });

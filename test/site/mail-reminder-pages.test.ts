@@ -10,7 +10,10 @@ import { nextMorning, withServer } from './vote-server.ts';
 
 const clock = stoppedClock();
 clock.set(nextMorning(clock));
-const web = webAppOfFile({ SMTP_URL: 'smtp://127.0.0.1:25' }, { clock });
+const web = webAppOfFile(
+  { SMTP_URL: 'smtp://127.0.0.1:25', MAIL_FROM: 'Tallyport <votes@example.org>' },
+  { clock },
+);
 const FORM = '/account/vote-reminder';
 const reminders = () => web().deps.mailReminders.find().toArray();
 

@@ -9,6 +9,9 @@ export type Received = {
   subject: string;
   text: string;
   messageId: string;
+  /** Of RFC 2369 and RFC 8058. */
+  listUnsubscribe: string | undefined;
+  listUnsubscribePost: string | undefined;
   /** The name with which the sender greeted. */
   greeting: string;
 };
@@ -117,6 +120,8 @@ function read(source: string, to: string): Omit<Received, 'greeting'> {
     from: headers.get('from') ?? '',
     subject: words(headers.get('subject') ?? ''),
     messageId: headers.get('message-id') ?? '',
+    listUnsubscribe: headers.get('list-unsubscribe'),
+    listUnsubscribePost: headers.get('list-unsubscribe-post'),
     text: decoded(body.join('\r\n\r\n'), encoding).replaceAll('\r\n', '\n').trim(),
   };
 }

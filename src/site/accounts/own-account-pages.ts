@@ -115,7 +115,7 @@ function reminderForm(app: FastifyInstance, deps: AppDeps): void {
     access: SIGNED_IN,
     schema: z.object({ wanted: z.enum(['yes', 'no']), vote: z.uuid().optional(), next: fieldText }),
     run: async ({ user, data: { wanted, vote, next } }) => {
-      if (wanted === 'no') await stopMailReminder(deps, user);
+      if (wanted === 'no') await stopMailReminder(deps, { _id: user._id });
       else if (!canBeMailed(deps.config, user)) return refused(409, t('Confirm your e-mail address first.'));
       else await startMailReminder(deps, user._id);
       if (wanted === 'yes' && vote) await noteVoteOf(deps, user._id, new UUID(vote));
