@@ -9,7 +9,16 @@ import { quantile } from '../delivery/figures.ts';
 /** A server's id and a token for it. */
 export type Caller = { serverId: string; token: string };
 
-export type Endpoint = 'vote' | 'check-vote' | 'info' | 'reviews' | 'status' | 'list' | 'server';
+/** `check-voted`: check-vote of a player who has voted (`addVotes` of listing.ts). */
+export type Endpoint =
+  | 'vote'
+  | 'check-vote'
+  | 'check-voted'
+  | 'info'
+  | 'reviews'
+  | 'status'
+  | 'list'
+  | 'server';
 
 /** Orders of the list, which are read in turn. */
 const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'];
@@ -48,6 +57,10 @@ function requestOf({ endpoint, callers, name }: Round, n: number): string {
   }
   const path = `/api/v1/servers/${serverId}/${endpoint}`;
   const head = `Host: bench\r\nAuthorization: Bearer ${token}\r\n`;
+  if (endpoint === 'check-voted') {
+    const past = `/api/v1/servers/${serverId}/check-vote?username=past${n % callers.length}`;
+    return `GET ${past} HTTP/1.1\r\n${head}\r\n`;
+  }
   if (endpoint === 'check-vote') return `GET ${path}?username=${name}${n} HTTP/1.1\r\n${head}\r\n`;
   if (endpoint !== 'vote' && endpoint !== 'status') return `GET ${path} HTTP/1.1\r\n${head}\r\n`;
   const body =

@@ -61,7 +61,7 @@ export async function watchCommands(deps: AppDeps): Promise<(count: number) => P
       .map(([name, total]) => [name, (total - (before.get(name) ?? 0)) / count] as const)
       .filter(([, each]) => each >= 0.02)
       .toSorted(([, a], [, b]) => b - a);
-    return `commands a vote: ${used.map(([name, each]) => `${name} ${each.toFixed(2)}`).join(', ')}`;
+    return `commands: ${used.map(([name, each]) => `${name} ${each.toFixed(2)}`).join(', ')}`;
   };
 }
 

@@ -63,6 +63,7 @@ import { type ClosedStep, closedStepSchema } from '../settings/set-up-step.ts';
 import { type StoredSettings, storedSettingsSchema } from '../settings/stored-settings.ts';
 import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';
+import { type ImportMark, importMarkSchema } from '../votes/cast/imported-cooldowns.ts';
 import { type VoteExclusion, voteExclusionSchema } from '../votes/exclusions/vote-exclusion.ts';
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
@@ -139,6 +140,7 @@ const MODELS = {
   pushKeys: define<PushKey>('PushKey', pushKeySchema),
   reminders: define<Reminder>('Reminder', reminderSchema),
   mailReminders: define<MailReminder>('MailReminder', mailReminderSchema),
+  importMarks: define<ImportMark>('ImportMark', importMarkSchema),
   goalRounds: define<GoalRound>('GoalRound', goalRoundSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),
 };

@@ -10,6 +10,7 @@ import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 import { settleQueueTimes } from './migrations/0007-queue-times.ts';
 import { subscribeDiscordWebhooks } from './migrations/0008-discord-subscriptions.ts';
+import { markImports } from './migrations/0009-mark-imports.ts';
 
 /**
  * A change of stored documents. It must do no harm if it runs twice, even at the same time, or while processes of the
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0006-group-quarantines', up: groupQuarantines, repeats: true },
   { name: '0007-queue-times', up: settleQueueTimes, repeats: true },
   { name: '0008-discord-subscriptions', up: subscribeDiscordWebhooks, repeats: true },
+  { name: '0009-mark-imports', up: markImports },
 ];
 
 /**

@@ -1,9 +1,11 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { HistoryDeps } from '../history/deps.ts';
-import type { Clock } from '../platform/clock.ts';
+import { after, type Clock } from '../platform/clock.ts';
 import { insertAbsent } from '../platform/mongo.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
+import { nextVoteAt } from '../votes/cast/cooldown.ts';
+import { CLOCKS_DIFFER_MS } from '../votes/cast/insert-vote.ts';
 import { ERASED_PLAYER, namelessKey } from '../votes/nameless.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';
 import { noDelivery, type Vote } from '../votes/vote.ts';
@@ -108,8 +110,10 @@ function importedVote({ serverId, username, usernameKey: nameless, votedAt }: Vo
  * Votes with the same server, player and millisecond are the same vote, live or imported. If two imports insert it, the
  * unique index accepts it once.
  */
-export async function writeVotes({ votes }: HistoryDeps, batch: VoteRecord[]): Promise<LineResult[]> {
+export async function writeVotes(deps: HistoryDeps, batch: VoteRecord[]): Promise<LineResult[]> {
+  const { votes } = deps;
   const wanted = batch.map(importedVote);
+  await announceCooldowns(deps, wanted);
   const there = await votesThere(votes, wanted);
   const results: LineResult[] = [];
   const fresh: Vote[] = [];
@@ -124,6 +128,12 @@ export async function writeVotes({ votes }: HistoryDeps, batch: VoteRecord[]): P
   }
   for (const taken of await insertAbsent(votes, fresh)) results[indexes[taken] ?? -1] = 'already-there';
   return results;
+}
+
+async function announceCooldowns({ importedCooldowns, clock }: HistoryDeps, votes: Vote[]): Promise<void> {
+  const now = clock.now();
+  const endAt = new Date(Math.max(...votes.map((vote) => nextVoteAt(vote).getTime())));
+  if (endAt > after(now, -CLOCKS_DIFFER_MS)) await importedCooldowns.announce(endAt, now);
 }
 
 function momentKey({ serverId, usernameKey, votedAt }: Pick<Vote, 'serverId' | 'usernameKey' | 'votedAt'>) {

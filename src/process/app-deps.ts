@@ -10,6 +10,7 @@ import { createAuthenticationCache } from '../servers/authenticate-token.ts';
 import { type LiveSettings, openLiveSettings } from '../settings/live-settings.ts';
 import { followOwnTexts } from '../settings/own-texts.ts';
 import { BlockList } from '../votes/blocks/block-list.ts';
+import { ImportedCooldowns } from '../votes/cast/imported-cooldowns.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { PROOF_ITERATIONS } from '../votes/web/proof-of-work.ts';
 import { adoptOnEntry } from '../workflows/transfer-server.ts';
@@ -23,6 +24,7 @@ export type AppDeps = Resources &
     proofIterations: number;
     voteCounts: VoteCounts;
     blockList: BlockList;
+    importedCooldowns: ImportedCooldowns;
     adoptServers: AccountsDeps['adoptServers'];
     /** Keeps `config` up to date with the settings that operators change while the process runs. */
     liveSettings: LiveSettings;
@@ -53,6 +55,7 @@ export async function openAppDeps(
     proofIterations: PROOF_ITERATIONS,
     voteCounts,
     blockList,
+    importedCooldowns: new ImportedCooldowns(collections.importMarks),
     liveSettings,
     adoptServers: (userId) => adoptOnEntry(deps, userId),
     async close() {

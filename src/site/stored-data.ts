@@ -332,6 +332,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   voteWatches: null,
   voteGoals: null,
   goalRounds: null,
+  importMarks: null,
   migrations: null,
   runningProcesses: null,
   setUpSteps: null,

@@ -45,14 +45,15 @@ export function findVote({ votes }: VotesDeps, voteId: UUID): Promise<Vote | nul
 
 /** For a plugin's author; the vote still counts. Returns whether a cooldown was running. */
 export async function endCooldown(
-  { votes, batcher, auditLog, clock }: VotesDeps,
+  deps: VotesDeps,
   serverId: ObjectId,
   username: string,
   by: string,
 ): Promise<boolean> {
+  const { votes, auditLog, clock } = deps;
   const now = clock.now();
   const player = { serverId, usernameKey: usernameKey(username) };
-  const { blocking } = await readCooldown({ votes, batcher }, player, now);
+  const { blocking } = await readCooldown(deps, player, now);
   const [newest] = blocking;
   if (!newest) return false;
   await votes.updateMany(

@@ -3,7 +3,7 @@ import { buildApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import type { ConnectedConfig } from '../../src/platform/config.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
-import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -11,7 +11,7 @@ import { addServer } from '../../src/servers/listed-servers.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import { type Answer, ask, readDescription } from './api-description.ts';
 import { migrateFresh } from './databases.ts';
-import { onPooledMongo, testConfig, UNLIMITED } from './test-deps.ts';
+import { openQuickDeps, testConfig, UNLIMITED } from './test-deps.ts';
 
 /** A clock that a test can set and move. It keeps running. */
 export type MovableClock = Clock & {
@@ -87,7 +87,7 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
 export async function startApp(changes: Record<string, string> = {}): Promise<TestDeps> {
   const config = testConfig(changes);
   const clock = movableClock();
-  const deps = { ...(await openAppDeps(config, 'test', await onPooledMongo(config))), clock };
+  const deps = { ...(await openQuickDeps(config)), clock };
   await migrateFresh(deps, config.MONGODB_URI);
   const stopping = new AbortController();
   const app = await buildApp(deps, {

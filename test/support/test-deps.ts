@@ -2,6 +2,7 @@ import { vi } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import type { OpenOptions } from '../../src/platform/resources.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
+import { ImportedCooldowns } from '../../src/votes/cast/imported-cooldowns.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh, pooledMongo } from './databases.ts';
 import { EVENTUALLY } from './eventually.ts';
@@ -46,13 +47,19 @@ export async function onPooledMongo(
 /** Iterations of a try of a proof of work: a whole proof costs 0.5 ms instead of 30. */
 const CHEAP_PROOFS = 10;
 
+/** As a process opens them, but imports do not wait until other processes know of them. */
+export async function openQuickDeps(config: ConnectedConfig): Promise<AppDeps> {
+  const deps = await openAppDeps(config, 'test', await onPooledMongo(config));
+  return { ...deps, importedCooldowns: new ImportedCooldowns(deps.importMarks, { settledMs: 0 }) };
+}
+
 /**
  * The dependencies as a process opens them, with the database migrated and, unless `env` names another Redis, connected
  * to Redis; closed when the test ends. Proofs of work are cheap.
  */
 export async function testDeps(env: Record<string, string> = {}): Promise<AppDeps> {
   const config = testConfig(env);
-  const deps = await openAppDeps(config, 'test', await onPooledMongo(config));
+  const deps = await openQuickDeps(config);
   atTheEnd(() => deps.close());
   await migrateFresh(deps, config.MONGODB_URI);
   // Wait for the connection: on a busy machine, adding a job may give up before it is connected.

@@ -13,6 +13,7 @@ import type { VoteCounts } from '../vote-counts.ts';
 import { countVotesOfMonth } from '../vote-figures.ts';
 import type { CastDeadline } from './cast-deadline.ts';
 import { type Cooldown, nextVoteAt, readCooldown } from './cooldown.ts';
+import type { ImportedCooldowns } from './imported-cooldowns.ts';
 import { findSafeVote, insertedBy, insertVote, VoteResultUnknownError } from './insert-vote.ts';
 
 export type CastDeps = {
@@ -24,6 +25,7 @@ export type CastDeps = {
   producer: Producer;
   clock: Clock;
   tracing: Tracing;
+  importedCooldowns: ImportedCooldowns;
 };
 
 export type CastRequest = {

@@ -6,6 +6,7 @@ import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { MAJORITY } from '../../platform/mongo.ts';
 import { usernameKey } from '../username.ts';
 import { isImported, type Vote } from '../vote.ts';
+import type { ImportedCooldowns } from './imported-cooldowns.ts';
 import { insertedBy } from './insert-vote.ts';
 
 /** Between two votes of a player for a server. */
@@ -42,18 +43,20 @@ export type NewestVotes = { live: Vote | null; imported: Vote | null };
 export type Player = Pick<Vote, 'serverId' | 'usernameKey'>;
 
 type ReadDeps = { votes: Collection<Vote>; batcher: Batcher };
+type CooldownDeps = ReadDeps & { importedCooldowns: ImportedCooldowns };
 
-/** Requests in flight share one database operation. */
+/** Requests in flight share one database operation, or two. */
 export function readNewestVotes({ votes, batcher }: ReadDeps, player: Player): Promise<NewestVotes> {
-  return batcher.load(newestVotesLoader, votes, player);
+  return batcher.load(newestVotesLoader, votes, { ...player, readsImported: true });
 }
 
 /** `blocking`: see `blockingVotes`. */
 export type Cooldown = { now: Date; newest: NewestVotes; blocking: Vote[] };
 
-/** The blocking votes may not be durable yet. */
-export async function readCooldown(deps: ReadDeps, player: Player, now: Date): Promise<Cooldown> {
-  const newest = await readNewestVotes(deps, player);
+/** The blocking votes may not be durable yet. An imported vote that cannot block may be left out. */
+export async function readCooldown(deps: CooldownDeps, player: Player, now: Date): Promise<Cooldown> {
+  const readsImported = deps.importedCooldowns.mayRun(now);
+  const newest = await deps.batcher.load(newestVotesLoader, deps.votes, { ...player, readsImported });
   return { now, newest, blocking: blockingVotes(newest, now) };
 }
 
@@ -63,7 +66,7 @@ type VoteCheck =
 
 /** Under any spelling of the name. A reported vote is durable: neither a failover nor a crash of mongod loses it. */
 export async function checkVote(
-  deps: ReadDeps & { durability: Durability; clock: Clock },
+  deps: CooldownDeps & { durability: Durability; clock: Clock },
   serverId: ObjectId,
   username: string,
 ): Promise<VoteCheck> {
@@ -77,32 +80,35 @@ export async function checkVote(
 
 const NONE: NewestVotes = { live: null, imported: null };
 
-/** One query without a live vote, otherwise two. */
+/** `readsImported`: also behind a live vote. */
+type Asked = Player & { readsImported: boolean };
+
+/** One query, or two with a live vote and `readsImported`. */
 async function newestVotesOf(
   votes: Collection<Vote>,
-  serverId: ObjectId,
-  usernameKey: string,
+  { serverId, usernameKey, readsImported }: Asked,
 ): Promise<NewestVotes> {
   const newest = { sort: { seq: -1 }, ...MAJORITY } as const;
   const highest = await votes.findOne({ serverId, usernameKey }, newest);
   if (!highest || isImported(highest)) return { live: null, imported: highest };
+  if (!readsImported) return { live: highest, imported: null };
   return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
 }
 
 /** Reads the newest votes of many players in one or two queries. */
-const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
+const newestVotesLoader: BatchLoader<Collection<Vote>, Asked, NewestVotes> = {
   most: 200,
   async load(votes, players) {
     const [only] = players;
-    if (only && players.length === 1) return [await newestVotesOf(votes, only.serverId, only.usernameKey)];
+    if (only && players.length === 1) return [await newestVotesOf(votes, only)];
     const found = players.map(() => NONE);
     for (const { n, vote } of await readHighest(votes, players))
       found[n] = isImported(vote) ? { live: null, imported: vote } : { live: vote, imported: null };
     // Imported votes have a lower `seq`: behind a live vote, a second query finds them.
-    const withLive = [...found.keys()].filter((n) => found[n]?.live);
+    const withLive = [...found.keys()].filter((n) => found[n]?.live && players[n]?.readsImported);
     const hidden = await readHighest(
       votes,
-      withLive.map((n) => players[n] as Player),
+      withLive.map((n) => players[n] as Asked),
       [{ $lt: ['$seq', 0] }],
     );
     for (const { n, vote } of hidden) {
