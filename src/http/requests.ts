@@ -9,6 +9,7 @@ import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
  * slower.
  */
 export function watchRequests(app: FastifyInstance): void {
+  app.decorateRequest('result', null);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
@@ -20,6 +21,7 @@ export function watchRequests(app: FastifyInstance): void {
     const { server_id: serverId = '' } = (request.params ?? {}) as { server_id?: string };
     const fields = {
       event: 'request.ended',
+      ...request.result,
       method: request.method,
       // The pattern of the route is logged and not the path, which may contain private data, such as a player's name.
       route: request.routeOptions.url ?? 'none',
@@ -50,6 +52,10 @@ export function closeConnections(
 }
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the line of the ended request says in place of `request.ended`. */
+    result: { event: string; [field: string]: unknown } | null;
+  }
   interface FastifyContextConfig {
     /** A file that pages load. An overloaded process does not refuse it, and no session is read for it. */
     isFile?: true;

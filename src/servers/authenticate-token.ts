@@ -1,4 +1,4 @@
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
@@ -9,18 +9,37 @@ import { isValid } from './api-tokens.ts';
 import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
-import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
 
 type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members' | 'listingPause'>>;
+type Found = { token: WithId<ApiToken>; server: CallersServer | undefined };
 
-const tokensLoader = findLoader<ApiToken, string>({
-  filter: (hashes) => ({ hash: anyOf(hashes) }),
-  nameOf: (hash) => hash,
-  keyOf: ({ hash }) => hash,
-});
+const OF_SERVER = { removedAt: 1, ownerId: 1, members: 1, listingPause: 1 } as const;
 
-const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1, listingPause: 1 });
+/** Tokens by their hashes, each with its server. */
+const tokensLoader: BatchLoader<ServersDeps, string, Found | null> = {
+  most: 200,
+  async load({ apiTokens, servers }, hashes) {
+    const found = await apiTokens
+      .aggregate<WithId<ApiToken> & { server: CallersServer[] }>([
+        { $match: { hash: anyOf([...new Set(hashes)]) } },
+        {
+          $lookup: {
+            from: servers.collectionName,
+            localField: 'serverId',
+            foreignField: '_id',
+            pipeline: [{ $project: OF_SERVER }],
+            as: 'server',
+          },
+        },
+      ])
+      .toArray();
+    const byHash = new Map(
+      found.map(({ server: [server], ...token }) => [token.hash, { token, server }] as const),
+    );
+    return hashes.map((hash) => byHash.get(hash) ?? null);
+  },
+};
 
 const makersLoader = findLoader<User, ObjectId>({
   filter: (ids) => ({ _id: anyOf(ids) }),
@@ -30,20 +49,19 @@ const makersLoader = findLoader<User, ObjectId>({
 });
 
 /**
- * If both texts are well-formed, the token and the server are always read: otherwise the response time would show which
- * servers exist. Null if the token is malformed, unknown, revoked, expired or of another server; if its creator has
+ * The server is found through the token and never by `serverId`, so the response time does not show which servers
+ * exist. Null if the token is malformed, unknown, revoked, expired or of another server; if its creator has
  * lost the right to it; or if the server is unknown or removed.
  */
 export async function authenticate(deps: ServersDeps, serverId: string, tokenText: string) {
-  const { apiTokens, servers, batcher, clock } = deps;
   if (!kindOfText(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
-  const id = new ObjectId(serverId);
-  const [token, server] = await Promise.all([
-    batcher.load(tokensLoader, apiTokens, hashToken(tokenText)),
-    batcher.load(callersServersLoader, servers, id),
-  ]);
-  if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
-    return null;
+  const found = await findValid(deps, hashToken(tokenText));
+  return found && found.serverId.toHexString() === serverId ? found : null;
+}
+
+async function findValid(deps: ServersDeps, hash: string): Promise<AuthenticatedToken | null> {
+  const { token, server } = (await deps.batcher.load(tokensLoader, deps, hash)) ?? {};
+  if (!token || !server || server.removedAt || !isValid(token, deps.clock.now())) return null;
   return (await isBacked(deps, server, token)) ? authenticated(server, token) : null;
 }
 
@@ -98,14 +116,8 @@ function authenticated(
 export async function authenticateClaimKey(deps: ServersDeps, key: string) {
   if (kindOfText(key) !== 'claim') return null;
   const hash = hashToken(key);
-  const found = await deps.authentications.read(hash, async () => {
-    const token = await deps.batcher.load(tokensLoader, deps.apiTokens, hash);
-    if (!token || kindOf(token) !== 'claim' || !isValid(token, deps.clock.now())) return null;
-    const server = await deps.batcher.load(callersServersLoader, deps.servers, token.serverId);
-    if (!server || server.removedAt || !(await isBacked(deps, server, token))) return null;
-    return authenticated(server, token);
-  });
-  return found && isValid(found.token, deps.clock.now()) ? found : null;
+  const found = await deps.authentications.read(hash, () => findValid(deps, hash));
+  return found && kindOf(found.token) === 'claim' && isValid(found.token, deps.clock.now()) ? found : null;
 }
 
 /**

@@ -158,7 +158,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
       const voteId = result.voteId.toString();
       metrics.count('tallyport_votes_total', { result: replayed ? 'replayed' : 'accepted' });
       const event = replayed ? 'vote.replayed' : 'vote.accepted';
-      request.log.info({ event, serverId: serverId.toHexString(), voteId });
+      request.result = { event, voteId };
       return (
         reply
           .headers({

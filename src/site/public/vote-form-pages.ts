@@ -230,7 +230,7 @@ function castingRoute(app: FastifyInstance, parts: FormParts & { metrics: Metric
     }
     if (result.kind !== 'accepted') return refuse(voteRefusal(result, deps));
     const voteId = result.voteId.toString();
-    request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
+    request.result = { event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined };
     return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
   });
 }
