@@ -3,11 +3,10 @@
  * our own unless MONGODB_URI and REDIS_URL name others.
  */
 import { resolve } from 'node:path';
-import { howToBegin } from './all-in-one/how-to-begin.ts';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { ServiceError } from './own-services/service-error.ts';
 import { loadConfig } from './platform/config.ts';
-import { ConfigError, DEFAULT_DATA_DIR } from './platform/environment.ts';
+import { ConfigError, inDataDir } from './platform/environment.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 
 const say = (line: string) => console.log(line);
@@ -29,17 +28,13 @@ onStopSignal({
 
 try {
   const config = loadConfig();
-  running = await startAllInOne(config, { log: say, signal: starting.signal });
-  const { url } = running;
-  const dataDir = config.DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${config.DATA_DIR} `;
-  const begin = await howToBegin(running.config, {
-    isTerminal: process.stdout.isTTY === true,
-    command: `${dataDir}npm run -s tallyport -- setup-link`,
-  });
+  const beginsAt = process.stdout.isTTY === true ? 'terminal' : 'pipe';
+  running = await startAllInOne(config, { log: say, signal: starting.signal, beginsAt });
+  const { url, begin } = running;
   say(`
 Tallyport runs at ${url}
   API reference  ${url}/docs
-  Command line   ${dataDir}npm run -s tallyport -- --help   (in another terminal)
+  Command line   ${inDataDir(config)}npm run -s tallyport -- --help   (in another terminal)
   Data           ${resolve(config.DATA_DIR)}
 Ctrl-C stops it.
 ${begin ? `\n${begin}\n` : ''}`);

@@ -2,6 +2,7 @@ import { hasOperator, makeSetupLink } from '../accounts/setup.ts';
 import { bindCollections } from '../database/collections.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
+import { inDataDir } from '../platform/environment.ts';
 import { createLogger } from '../platform/log.ts';
 import { openMongo } from '../platform/mongo.ts';
 
@@ -11,8 +12,9 @@ import { openMongo } from '../platform/mongo.ts';
  */
 export async function howToBegin(
   config: ConnectedConfig,
-  { isTerminal, command }: { isTerminal: boolean; command: string },
+  { isTerminal }: { isTerminal: boolean },
 ): Promise<string | null> {
+  const command = `${inDataDir(config)}npm run -s tallyport -- setup-link`;
   try {
     const mongo = await openMongo(config.MONGODB_URI, createLogger({ LOG_LEVEL: 'error' }, 'all-in-one'));
     try {

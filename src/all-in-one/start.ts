@@ -1,18 +1,16 @@
 import { fork } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { type Migrated, migrate } from '../database/migrate.ts';
 import { freePort, listenErrorOf } from '../own-services/free-port.ts';
 import { keepRunning, type Running } from '../own-services/keep-running.ts';
-import { openServices } from '../own-services/open-services.ts';
+import { type OpenServices, openServices } from '../own-services/open-services.ts';
 import { type Say, ServiceError } from '../own-services/service-error.ts';
 import { exitOf } from '../own-services/service-process.ts';
-import { CodedError } from '../platform/app-error.ts';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
 import { ownEnvironment, type Variables } from '../platform/environment.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
-import { createLogger } from '../platform/log.ts';
+import { AWAITS_VARIABLES } from '../platform/variables-of-parent.ts';
+import type { FromPreparation } from './prepare.ts';
 
 const READY_TIMEOUT_MS = MINUTE;
 
@@ -26,6 +24,8 @@ export type AllInOne = {
   /** With the addresses of the services, SECRET_KEY and, if PORT was 0, the chosen port. */
   config: ConnectedConfig;
   url: string;
+  /** How to make the first operator; null if it was not asked for, or the site has one. */
+  begin: string | null;
   /** Stops the processes, each within 20 s, then the services. */
   stop(): Promise<void>;
   /** Kills everything at once; the next start stops left-over processes. */
@@ -36,54 +36,66 @@ type StartOptions = {
   log: Say;
   env?: Variables;
   signal?: AbortSignal;
+  /** For whom `begin` is: a link is only for a terminal. */
+  beginsAt?: 'terminal' | 'pipe';
 };
 
 /** Waits until the web process is ready. If it throws, everything is stopped. */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
-  const { log, env = ownEnvironment(), signal } = options;
+  const { log, env = ownEnvironment(), signal, beginsAt } = options;
   const aborted = whenAborted(signal);
-  const services = await Promise.race([openServices(await withPort(given), log, env), aborted]);
-  const { config } = services;
-  const children: Omit<Running, 'ended'>[] = [];
-  const allInOne: AllInOne = {
-    config,
-    url: config.PUBLIC_URL,
-    async stop() {
-      await Promise.all(children.map((child) => child.stop()));
-      await services.close();
-    },
-    kill() {
-      for (const child of children) child.kill();
-      services.kill();
-    },
+  const preparation = startChild('prepare.ts', env, beginsAt ? [beginsAt] : []);
+  const parts = PROCESSES.map(({ name, entry }) => ({ name, entry, first: startChild(entry, env) }));
+  let children: Omit<Running, 'ended'>[] = [preparation, ...parts.map(({ first }) => first)];
+  let services: OpenServices | undefined;
+  const stop = async () => {
+    await Promise.all(children.map((child) => child.stop()));
+    await services?.close();
   };
   try {
-    for (const line of services.description) log(line);
+    services = await Promise.race([openServices(await withPort(given), log, env), aborted]);
+    const { config, description, kill } = services;
+    for (const line of description) log(line);
     const metricsPorts = await requirePortsFree(config);
-    const { created, migrations } = await Promise.race([migrateWhenRestored(config, log), aborted]);
-    if (created.length > 0)
-      log(`The database is prepared: ${created.length} collections and indexes were made`);
-    if (migrations.length > 0) log(`Migrations that were run: ${migrations.join(', ')}`);
-    const parts = PROCESSES.map(({ name, entry }, index) => {
-      const path = fileURLToPath(new URL(entry, import.meta.url));
-      const childEnv = { ...env, ...childVariables(config, metricsPorts[index] ?? 0) };
-      const start = () => startChild(path, childEnv);
-      const first = start();
-      children.push(first);
-      return { name, start, first };
-    });
+    const variablesOf = (index: number) => childVariables(config, metricsPorts[index] ?? 0);
+    const begin = await Promise.race([prepare(preparation, variablesOf(0), log), aborted]);
+    for (const [index, { first }] of parts.entries()) first.send(variablesOf(index));
     const ends = parts.map(({ name, first }) => endedEarly(name, first));
     await Promise.race([untilReady(config), aborted, ...ends]);
-    children.splice(
-      0,
-      Infinity,
-      ...parts.map(({ name, start, first }) => keepRunning(name, first, async () => start(), log)),
-    );
-    return allInOne;
+    children = parts.map(({ name, entry, first }, index) => {
+      const startAgain = async () => {
+        const child = startChild(entry, env);
+        child.send(variablesOf(index));
+        return child;
+      };
+      return keepRunning(name, first, startAgain, log);
+    });
+    return {
+      config,
+      url: config.PUBLIC_URL,
+      begin,
+      stop,
+      kill() {
+        for (const child of children) child.kill();
+        kill();
+      },
+    };
   } catch (error) {
-    await allInOne.stop();
+    await stop();
     throw error;
   }
+}
+
+/** @throws {ServiceError} with what the preparation of the database says when it fails */
+async function prepare(child: Child, variables: Variables, log: Say): Promise<string | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | null>();
+  child.onMessage((message: FromPreparation) => {
+    if ('say' in message) log(message.say);
+    else if ('error' in message) reject(new ServiceError(message.error));
+    else resolve(message.begin);
+  });
+  child.send(variables);
+  return Promise.race([promise, endedEarly('preparation of the database', child)]);
 }
 
 function whenAborted(signal: AbortSignal | undefined): Promise<never> {
@@ -115,8 +127,6 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // With the default of four threads, a few name servers that do not answer would delay every listener.
-    UV_THREADPOOL_SIZE: '64',
     // The delay lets a load balancer choose another web process before the shutdown. Here, there is only one.
     SHUTDOWN_DELAY_MS: '0',
   };
@@ -182,35 +192,23 @@ async function requireFree(variable: string, host: string, port: number, remedy:
   }
 }
 
-/** The services keep running meanwhile, so that `tallyport restore` in another terminal can use them. */
-export async function migrateWhenRestored(
-  config: Pick<ConnectedConfig, 'MONGODB_URI'>,
-  say: Say,
-): Promise<Migrated> {
-  const log = createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one');
-  let isSaid = false;
-  for (;;) {
-    try {
-      return await migrate(config, log);
-    } catch (error) {
-      if (!(error instanceof CodedError && error.code === 'restore-unfinished')) throw error;
-      if (!isSaid) say(`${error.message} Tallyport starts when it has ended.`);
-      isSaid = true;
-      await pause(SECOND);
-    }
-  }
-}
-
 /** A child that has not stopped after this time is killed. Normally it stops within 10 s (design rule 12). */
 const STOP_TIMEOUT_MS = 20 * SECOND;
+
+type Child = Running & {
+  /** See `awaitVariables`. */
+  send(variables: Variables): void;
+  onMessage(listener: (message: FromPreparation) => void): void;
+};
 
 /**
  * Starts one of our processes as a child, which stops when this process ends: the IPC channel closes (`endWithParent`).
  * It has its own process group: Ctrl-C in the terminal reaches only this process, which stops its children in order.
  */
-function startChild(entry: string, env: Variables): Running {
-  const child = fork(entry, {
-    env,
+function startChild(entry: string, env: Variables, args: string[] = []): Child {
+  const child = fork(new URL(entry, import.meta.url), args, {
+    // With the default of four threads, a few name servers that do not answer would delay every listener.
+    env: { ...env, [AWAITS_VARIABLES]: '1', UV_THREADPOOL_SIZE: '64' },
     // The child does not get our options of Node, such as `--env-file`: `env` already has the variables.
     execArgv: [],
     detached: true,
@@ -220,6 +218,8 @@ function startChild(entry: string, env: Variables): Running {
   const ended = exitOf(child);
   return {
     ended,
+    send: (variables) => void (child.connected && child.send(variables)),
+    onMessage: (listener) => void child.on('message', listener),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');

@@ -6,6 +6,11 @@ export type Variables = Record<string, string | undefined>;
 
 export const DEFAULT_DATA_DIR = '.data';
 
+/** Before a command that is shown to the operator, so that it finds the same data. */
+export function inDataDir({ DATA_DIR }: { DATA_DIR: string }): string {
+  return DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${DATA_DIR} `;
+}
+
 /** With the variables of `.env` in the working directory that the environment lacks. */
 export function ownEnvironment(): Variables {
   return { ...variablesOfEnvFile(), ...process.env };

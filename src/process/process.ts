@@ -9,6 +9,7 @@ import { endWithParent } from '../platform/end-with-parent.ts';
 import { ConfigError } from '../platform/environment.ts';
 import type { OpenOptions } from '../platform/resources.ts';
 import { onStopSignal } from '../platform/stop-signals.ts';
+import { awaitVariables } from '../platform/variables-of-parent.ts';
 import { type AppDeps, openAppDeps } from './app-deps.ts';
 import { healthRoutes, watchReadiness } from './health.ts';
 import { startHeartbeat } from './heartbeat.ts';
@@ -181,6 +182,7 @@ export async function runProcess(name: string, start: StartWork, options: OpenOp
   endWithParent(stop);
 
   try {
+    await awaitVariables();
     deps = await openAppDeps(connected(loadConfig()), name, options);
     running = await startProcess(name, deps, start, stopping.signal);
     if (stopping.signal.aborted) await end(running);

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { migrateWhenRestored } from '../../src/all-in-one/start.ts';
+import { migrateWhenRestored } from '../../src/all-in-one/migrate-when-restored.ts';
 import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';

@@ -110,7 +110,7 @@ test('votes at once are all noted', async () => {
   const votes: UUID[] = await Promise.all([bench.vote(0, 'Steve'), bench.vote(1, 'Steve')]);
   await Promise.all(votes.map((vote) => noteVoteOf(bench.deps, bench.user._id, vote)));
   const noted = await bench.deps.mailReminders.findOne();
-  expect(noted?.votes.map(String).sort()).toEqual(votes.map(String).sort());
+  expect(noted?.votes.map(String).toSorted()).toEqual(votes.map(String).toSorted());
   expect(noted?.dueAt).toEqual(after(NOON, DAY));
 });
 
