@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 
@@ -41,6 +42,10 @@ reminderSchema.index({ userId: 1 }, { partialFilterExpression: { userId: { $type
 reminderSchema.index({ usedAt: 1 }, { expireAfterSeconds: REMINDER_TTL_MS / SECOND });
 
 export type Reminder = InferRawDocType<typeof reminderDefinition>;
+
+/** MongoDB uses a partial index only for a filter with its condition. */
+export const dueUntil = (now: Date) => ({ $lte: now, $type: 'date' }) as const;
+export const ofUser = (userId: ObjectId) => ({ userId: { $eq: userId, $type: 'objectId' } }) as const;
 
 export function reminderId(endpoint: string): string {
   return createHash('sha256').update(endpoint).digest('base64url');

@@ -7,7 +7,7 @@ import type { RemindersDeps } from './deps.ts';
 import { mailDueAt } from './keep-mail-reminder.ts';
 import type { MailReminder } from './mail-reminder.ts';
 import { dueOf, type NextVote, readNextVotes } from './next-votes.ts';
-import type { ReminderEnd } from './reminder.ts';
+import { dueUntil, type ReminderEnd } from './reminder.ts';
 
 const AT_ONCE = 20;
 
@@ -20,7 +20,7 @@ export async function sendMailReminders(deps: RemindersDeps, signal: AbortSignal
   const ends: ReminderEnd[] = [];
   while (!signal.aborted) {
     const due = await mailReminders
-      .find({ dueAt: { $lte: clock.now() } })
+      .find({ dueAt: dueUntil(clock.now()) })
       .sort({ dueAt: 1 })
       .limit(AT_ONCE)
       .toArray();

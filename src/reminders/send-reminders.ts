@@ -6,7 +6,7 @@ import type { RemindersDeps } from './deps.ts';
 import type { PushSubscriptionKeys } from './keep-reminder.ts';
 import { dueAtOf, dueOf, readNextVotes } from './next-votes.ts';
 import { type OpenedPushKey, openPushKey } from './read-push-key.ts';
-import { contextOfReminder, type Reminder, type ReminderEnd } from './reminder.ts';
+import { contextOfReminder, dueUntil, type Reminder, type ReminderEnd } from './reminder.ts';
 import { CONNECTIONS_OF_HOST, openPushSender, type PushAnswer, type PushSender } from './send-push.ts';
 import { afterSilence, nextSilence } from './silent-hours.ts';
 
@@ -62,7 +62,7 @@ async function openSending(deps: RemindersDeps, lookup: ResolveOptions['lookup']
 
 function readDue({ reminders, clock }: RemindersDeps, resting: string[]): Promise<Reminder[]> {
   return reminders
-    .find({ dueAt: { $lte: clock.now() }, host: { $nin: resting } })
+    .find({ dueAt: dueUntil(clock.now()), host: { $nin: resting } })
     .sort({ dueAt: 1 })
     .limit(BATCH)
     .toArray();

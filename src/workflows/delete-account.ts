@@ -17,6 +17,7 @@ import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
 import { stopMailReminder } from '../reminders/keep-mail-reminder.ts';
+import { ofUser } from '../reminders/reminder.ts';
 import { deleteReviewsOf } from '../reviews/own-review.ts';
 import { leaveServer, withdrawInvitation } from '../servers/members.ts';
 import type { WorkflowsDeps } from './deps.ts';
@@ -104,7 +105,7 @@ async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: A
   await deleteReviewsOf(deps, _id);
   await forgetSender(deps, _id);
   await deps.favourites.deleteOne({ _id });
-  await deps.reminders.deleteMany({ userId: _id });
+  await deps.reminders.deleteMany(ofUser(_id));
   await stopMailReminder(deps, { _id });
   lease.throwIfLost();
   await deps.addressChanges.deleteOne({ _id });

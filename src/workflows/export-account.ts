@@ -12,6 +12,7 @@ import { hostAndPort } from '../platform/host-and-port.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { mailReminderRecord } from '../reminders/keep-mail-reminder.ts';
 import { reminderRecord } from '../reminders/keep-reminder.ts';
+import { ofUser } from '../reminders/reminder.ts';
 import type { Review } from '../reviews/review.ts';
 import { kindOf, scopesOf } from '../servers/api-token.ts';
 import { roleOf } from '../servers/ownership.ts';
@@ -82,7 +83,7 @@ export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): A
   yield* list('drafts', drafts, draftRecord);
   yield* list('reviews', deps.reviews.find({ personId: userId }, upTo('reviews')), reviewRecord);
   yield* list('complaints', deps.complaints.find({ userId }, upTo('complaints')), complaintRecord);
-  yield* list('reminders', deps.reminders.find({ userId }, upTo('reminders')), reminderRecord);
+  yield* list('reminders', deps.reminders.find(ofUser(userId), upTo('reminders')), reminderRecord);
   const byMail = await deps.mailReminders.findOne({ _id: userId });
   yield `,"reminder_by_mail":${JSON.stringify(byMail && mailReminderRecord(byMail))}`;
   const favourites = await deps.favourites.findOne({ _id: userId });

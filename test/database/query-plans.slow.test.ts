@@ -34,7 +34,7 @@ import { favouriteIds, listFavourites, notedUsername } from '../../src/favourite
 import { removeGoal, setGoal } from '../../src/goals/change-goal.ts';
 import { readGoalProgress } from '../../src/goals/goal-progress.ts';
 import { lastRounds, unannouncedRounds } from '../../src/goals/goal-rounds.ts';
-import { historyOf } from '../../src/history/history.ts';
+import { historyBetween, historyOf } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
 import { uptimeDays } from '../../src/history/uptime-days.ts';
@@ -50,6 +50,7 @@ import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { pickServers, readPicks } from '../../src/ranking/list-picks.ts';
 import { randomSlug, serverAbove, similarServers } from '../../src/ranking/picked-servers.ts';
+import { readPublicServer, readPublicServers } from '../../src/ranking/public-servers.ts';
 import { ranksAfter } from '../../src/ranking/rank-snapshots.ts';
 import {
   addressesOf,
@@ -59,6 +60,13 @@ import {
 } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
+import { type WalkedPage, walkList } from '../../src/ranking/walk-list.ts';
+import { noteVoteOf, startMailReminder, stopMailReminder } from '../../src/reminders/keep-mail-reminder.ts';
+import { keepReminder } from '../../src/reminders/keep-reminder.ts';
+import { readPushKey } from '../../src/reminders/read-push-key.ts';
+import { ofUser } from '../../src/reminders/reminder.ts';
+import { sendMailReminders } from '../../src/reminders/send-mail-reminders.ts';
+import { createReminders } from '../../src/reminders/send-reminders.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { countUnanswered, readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
@@ -90,6 +98,7 @@ import { type Attempt, type Delivery, DUE_VOTES } from '../../src/votes/vote.ts'
 import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay, votesByDayOfAll } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
+import { exportAccount } from '../../src/workflows/export-account.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers } from '../../src/workflows/find-users.ts';
 import { duePauses } from '../../src/workflows/pause-listing.ts';
@@ -97,9 +106,11 @@ import { showUser } from '../../src/workflows/show-user.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
 import { linkTo, tokenOf } from '../site/account-pages.ts';
 import { castVote } from '../support/casting.ts';
+import { type FakeSubscription, startFakePushService, toThisMachine } from '../support/fake-push-service.ts';
 import { addHistory } from '../support/server-history.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
 import { deliveryIn, storedVote, waitingDelivery } from '../support/votes.ts';
 import { CHEAP_PASSWORDS } from '../support/web-app.ts';
 import { voteAs } from '../support/web-voters.ts';
@@ -115,7 +126,7 @@ let other: TestServer;
 const fan = new ObjectId();
 
 beforeAll(async () => {
-  tallyport = await startApp();
+  tallyport = await startApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
   const { deps, clock } = tallyport;
   busy = await tallyport.addServer({ name: 'Busy' });
   other = await tallyport.addServer({ name: 'Other' });
@@ -451,6 +462,30 @@ test('the thirty days of uptime', async () => {
   const operations = await profiled(() => uptimeDays(tallyport.deps, busy.serverId));
   expect(operations.map(put)).toEqual(['query servers', 'query daily_stats']);
   for (const operation of operations) expectIndexed(operation);
+});
+
+test('the API’s history of some hours and days reads only theirs', async () => {
+  const { deps, clock } = tallyport;
+  const ago = (days: number) => after(clock.now(), -days * DAY);
+  const read = async (serverId: ObjectId, step: 'hour' | 'day', from: Date, to: Date) => {
+    let points = 0;
+    const operations = await profiled(async () => {
+      points = (await historyBetween(deps, serverId, { step, from, to })).length;
+    });
+    expect(points).toBeGreaterThan(0);
+    for (const operation of operations) expectIndexed(operation, `${points} of ${step}`);
+    return operations.map(put).filter((operation) => !operation.startsWith('getmore'));
+  };
+  for (const [from, to] of [
+    [ago(20), ago(19)],
+    [ago(29), ago(3)],
+  ] as const)
+    expect(await read(other.serverId, 'hour', from, to)).toEqual(['query servers', 'command status_samples']);
+  for (const [from, to] of [
+    [ago(50), ago(45)],
+    [ago(400), ago(0)],
+  ] as const)
+    expect(await read(busy.serverId, 'day', from, to)).toEqual(['query servers', 'query daily_stats']);
 });
 
 test('an operator’s page of a listener with many votes, and the second page of a state', async () => {
@@ -916,6 +951,12 @@ test('the public pages, of a thousand servers with names alike: three queries a 
   const search = page;
   const ranked = { votesCount: 0, probedUptime: null };
   const alike = { _id: other.serverId, game: 'rust', profile: { tags: ['pvp', 'economy'] } };
+  const shown = ['query servers', 'query review_lists', 'query vote_counters'];
+  const list = { filters: {}, sort: 'rank' } as const;
+  const twenty = (await deps.servers.find({ slug: /^server-1?\d$/ }).toArray()).map(({ _id }) => _id);
+  let third: WalkedPage | null = null;
+  for (let n = 0; n < 3; n += 1)
+    third = await walkList(deps, list, { cursor: third?.next ?? undefined, limit: 100 });
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
     ['the first page', () => readListPage(deps, {}, 1), page],
     ['the last page', () => readListPage(deps, {}, 50), page],
@@ -962,6 +1003,37 @@ test('the public pages, of a thousand servers with names alike: three queries a 
       ['query ranked_lists', 'query servers'],
     ],
     ['what there is to filter by', () => readListingSummary(deps), ['query listing_summary']],
+    ...[{ limit: 100 }, { limit: 100, cursor: third?.next ?? '' }, { limit: 1 }].map(
+      ({ limit, cursor }): (typeof PUBLIC)[number] => [
+        `the API’s page of ${limit} ${cursor ? 'after 300' : ''}`,
+        () => walkList(deps, list, { cursor, limit }),
+        [...page, 'query vote_counters'],
+      ],
+    ),
+    [
+      'the API’s page of a tag and a country',
+      () =>
+        walkList(deps, { ...list, filters: { tag: 'pvp', country: 'FR' } }, { cursor: undefined, limit: 50 }),
+      [...page, 'query vote_counters'],
+    ],
+    ['servers of a search of the API', () => readPublicServers(deps, twenty), shown],
+    ...[other.serverId.toHexString(), other.slug, 'formerly-7', 'nobody'].map(
+      (name, i): (typeof PUBLIC)[number] => [
+        `the API’s server ${name}`,
+        () => readPublicServer(deps, name),
+        i < 3 ? shown : ['query servers'],
+      ],
+    ),
+    [
+      'servers of the API that are asked for together',
+      () =>
+        Promise.all(
+          twenty.flatMap((id, i) =>
+            [id.toHexString(), `server-${i}`].map((name) => readPublicServer(deps, name)),
+          ),
+        ),
+      shown,
+    ],
   ];
   for (const [name, queries, expected] of PUBLIC) {
     const operations = await profiled(queries);
@@ -1139,6 +1211,108 @@ test('the public pages of a server, for anonymous and for signed-in users', asyn
     for (const operation of operations.filter((one) => !readsHours(one) && !readsTopVoters(one)))
       expectIndexed(operation, path);
   }
+});
+
+/** Reminders that are due, and those of each kind that are not. */
+const REMINDERS = { due: 30, others: 1_500 };
+/** The servers that each of them is about. */
+const REMINDED_OF = 12;
+
+/**
+ * At noon, so that no reminder is silent. Each player's votes are for the same servers; one player has many earlier
+ * votes. `seq`: of these votes.
+ */
+async function reminded(seq: number) {
+  const clock = stoppedClock(new Date(`${dayOf(after(tallyport.clock.now(), 2 * DAY))}T12:00:00Z`));
+  const mails = { PUBLIC_URL: 'https://listing.example', SMTP_URL: 'smtp://127.0.0.1:1' };
+  const deps = { ...tallyport.deps, clock, config: { ...tallyport.deps.config, ...mails } };
+  const others = await deps.servers
+    .find({ slug: /^server-\d\d?$/ })
+    .limit(REMINDED_OF - 1)
+    .toArray();
+  const voteFor = async (username: string) => {
+    const votes = [busy.serverId, ...others.map(({ _id }) => _id)].map((serverId) =>
+      storedVote(serverId, username, clock.now(), { seq }),
+    );
+    await deps.votes.insertMany(votes);
+    return votes.map(({ _id }) => _id);
+  };
+  const votes: UUID[][] = [];
+  for (let n = 0; n < REMINDERS.due; n += 1) votes.push(await voteFor(n ? `reminded ${seq} ${n}` : 'steve'));
+  return { deps, clock, votes };
+}
+
+test('reminders of browsers: some that are due, beside thousands that are not', async () => {
+  const service = await startFakePushService();
+  const { deps, clock, votes } = await reminded(2_000);
+  const publicKey = await readPushKey(deps);
+  const keep = ({ endpoint, p256dh, auth }: FakeSubscription, ofBrowser: UUID[]) => {
+    const browser = { timeZone: 'UTC', language: 'en', userId: null };
+    const input = { endpoint, p256dh, auth, publicKey, ...browser, votes: ofBrowser };
+    return keepReminder(deps, input, '203.0.113.7');
+  };
+  const subscriptions = votes.map(() => service.subscribe());
+  for (const [n, subscription] of subscriptions.slice(2).entries())
+    await keep(subscription, votes[n + 2] ?? []);
+  const kept = await deps.reminders.findOne({});
+  if (!kept) throw new Error('not kept');
+  const notDue = [after(clock.now(), 2 * DAY), null].flatMap((dueAt) =>
+    Array.from({ length: REMINDERS.others }, (_, n) => ({ ...kept, _id: `${n} ${dueAt}`, dueAt })),
+  );
+  await deps.reminders.insertMany(notDue);
+  // The first is new, the second is set anew.
+  const [first, second] = subscriptions;
+  if (!first || !second) throw new Error('no subscription');
+  await keep(second, votes[1] ?? []);
+  const keeping = await profiled(async () => {
+    for (const [n, one] of [first, second].entries())
+      expect(await keep(one, votes[n] ?? [])).toMatchObject({ kind: 'kept' });
+  });
+  clock.move(DAY);
+  const sendReminders = createReminders(deps);
+  const sending = await profiled(async () => {
+    const ends = await sendReminders({ signal: new AbortController().signal, lookup: toThisMachine });
+    expect(ends).toEqual(votes.map(() => 'sent'));
+  });
+  expect(sending.filter((one) => put(one) === 'query reminders')).toHaveLength(2);
+  const owner = await deps.users.findOne({ name: 'User 7' });
+  if (!owner) throw new Error('no user');
+  const { endpoint } = service.subscribe();
+  await deps.reminders.insertOne({ ...kept, _id: endpoint, userId: owner._id });
+  const exporting = await profiled(async () => {
+    let text = '';
+    for await (const part of exportAccount(deps, owner)) text += part;
+    expect(text).toContain(`"push_service":"${kept.host}"`);
+  });
+  const deleting = await profiled(() => deps.reminders.deleteMany(ofUser(owner._id)));
+  for (const operation of [...keeping, ...sending, ...exporting, ...deleting]) expectIndexed(operation);
+});
+
+test('reminders of users by mail: some that are due, beside a thousand that are not', async () => {
+  const { deps, clock, votes } = await reminded(2_001);
+  const users = await deps.users.find({ name: /^User / }).toArray();
+  const due = users.slice(0, votes.length);
+  for (const { _id } of due) await startMailReminder(deps, _id);
+  const some = await deps.mailReminders.findOne({});
+  if (!some) throw new Error('not started');
+  await deps.mailReminders.insertMany(
+    users.slice(votes.length).map(({ _id }, n) => {
+      return { ...some, _id, dueAt: n % 2 ? after(clock.now(), 2 * DAY) : null, stopToken: `token ${n}` };
+    }),
+  );
+  const note = async (n: number) => {
+    for (const vote of votes[n] ?? []) await noteVoteOf(deps, due[n]?._id ?? new ObjectId(), vote);
+  };
+  for (let n = 1; n < due.length; n += 1) await note(n);
+  const noting = await profiled(() => note(0));
+  clock.move(DAY);
+  const sending = await profiled(async () => {
+    const ends = await sendMailReminders(deps, new AbortController().signal);
+    expect(ends).toEqual(due.map(() => 'sent'));
+  });
+  const stopping = await profiled(() => stopMailReminder(deps, { stopToken: 'token 500' }));
+  expect(stopping.map(put)).toEqual(['remove mail_reminders']);
+  for (const operation of [...noting, ...sending, ...stopping]) expectIndexed(operation);
 });
 
 /** `BACKLOG=100000` prints what each operation examines. */

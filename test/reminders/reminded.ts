@@ -1,7 +1,11 @@
 import type { ObjectId, UUID } from 'mongodb';
 import { after, DAY } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { keepReminder, type ReminderInput } from '../../src/reminders/keep-reminder.ts';
+import {
+  keepReminder,
+  type PushSubscriptionKeys,
+  type ReminderInput,
+} from '../../src/reminders/keep-reminder.ts';
 import { readPushKey } from '../../src/reminders/read-push-key.ts';
 import { createReminders } from '../../src/reminders/send-reminders.ts';
 import { type FakePushService, type FakeSubscription, toThisMachine } from '../support/fake-push-service.ts';
@@ -19,7 +23,7 @@ export type Bench = {
   servers: ObjectId[];
   vote(server: number, player: string, at?: Date): Promise<UUID>;
   keep(
-    subscription: FakeSubscription,
+    subscription: PushSubscriptionKeys,
     votes: UUID[],
     more?: Partial<ReminderInput>,
   ): ReturnType<typeof keepReminder>;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import type { TestProject } from 'vitest/node';
-import type { Binary } from '../../src/own-services/binary.ts';
+import { type Binary, onPath } from '../../src/own-services/binary.ts';
 import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { findRedis } from '../../src/own-services/find-redis.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
@@ -23,6 +23,8 @@ declare module 'vitest' {
     promtool: boolean;
     /** Whether `helm` is on PATH, for the tests of the chart. */
     helm: boolean;
+    /** The path of `web-push-testing`, whose push service a test sends to; null if it is not on PATH. */
+    webPushTesting: string | null;
   }
 }
 
@@ -33,6 +35,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('chromium', browserFor(env));
   project.provide('promtool', hasTool('promtool', 'the tests of alert rules', env.REQUIRE_TOOLS));
   project.provide('helm', hasTool('helm', 'the tests of the Helm chart', env.REQUIRE_TOOLS));
+  const path = await onPath('web-push-testing', env);
+  if (!path) noteMissing('web-push-testing', 'the tests with a push service of others', env.REQUIRE_TOOLS);
+  project.provide('webPushTesting', path ?? null);
   await sweepFolders();
   const mongodBinary = await findMongod(env, console.log);
   const redisBinary = await findRedis(env, console.log);
@@ -59,13 +64,15 @@ function browserFor(env: Record<string, string | undefined>): string | null {
   return null;
 }
 
-/**
- * Whether a program is on PATH. With `REQUIRE_TOOLS` set, as in CI, a missing program fails the run, so no test is
- * skipped.
- */
+/** Whether a program is on PATH. */
 function hasTool(name: string, tests: string, required: string | undefined): boolean {
   if (!spawnSync(name, ['--help']).error) return true;
+  noteMissing(name, tests, required);
+  return false;
+}
+
+/** With `REQUIRE_TOOLS` set, as in CI, a missing program fails the run, so no test is skipped. */
+function noteMissing(name: string, tests: string, required: string | undefined): void {
   if (required) throw new Error(`no ${name} on PATH`);
   console.log(`There is no ${name} on PATH: ${tests} are skipped.`);
-  return false;
 }
