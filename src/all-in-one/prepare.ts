@@ -20,10 +20,7 @@ try {
   if (migrations.length > 0) await tell({ say: `Migrations that were run: ${migrations.join(', ')}` });
   const [forWhom] = process.argv.slice(2);
   await tell({
-    begin:
-      forWhom === undefined
-        ? null
-        : await howToBegin(config, { isTerminal: forWhom === 'terminal' }),
+    begin: forWhom === undefined ? null : await howToBegin(config, { isTerminal: forWhom === 'terminal' }),
   });
 } catch (error) {
   await tell({ error: error instanceof Error ? error.message : String(error) });

@@ -1,4 +1,7 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, listenErrorOf } from '../own-services/free-port.ts';
 import { keepRunning, type Running } from '../own-services/keep-running.ts';
@@ -13,6 +16,8 @@ import { AWAITS_VARIABLES } from '../platform/variables-of-parent.ts';
 import type { FromPreparation } from './prepare.ts';
 
 const READY_TIMEOUT_MS = MINUTE;
+
+const MOST_HEAP_MB = 400;
 
 const PROCESSES = [
   { name: 'web', entry: '../web.ts' },
@@ -145,9 +150,12 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
   let last = 'it does not answer';
   while (Date.now() < deadline) {
     try {
-      const response = await fetch(address, { signal: AbortSignal.timeout(5 * SECOND) });
-      if (response.status === 200) return;
-      last = await response.text();
+      const signal = AbortSignal.timeout(5 * SECOND);
+      // `fetch` would need some 10 MB for as long as this process runs.
+      const [answer] = (await once(get(address, { signal, agent: false }), 'response')) as [IncomingMessage];
+      const body = await text(answer);
+      if (answer.statusCode === 200) return;
+      last = body;
     } catch {}
     await pause(50);
   }
@@ -207,8 +215,14 @@ type Child = Running & {
  */
 function startChild(entry: string, env: Variables, args: string[] = []): Child {
   const child = fork(new URL(entry, import.meta.url), args, {
-    // With the default of four threads, a few name servers that do not answer would delay every listener.
-    env: { ...env, [AWAITS_VARIABLES]: '1', UV_THREADPOOL_SIZE: '64' },
+    env: {
+      ...env,
+      [AWAITS_VARIABLES]: '1',
+      // With the default of four threads, a few name servers that do not answer would delay every listener.
+      UV_THREADPOOL_SIZE: '64',
+      // V8 would let the heap of a busy process grow to some 400 MB, of which 100 are in use. The operator's option wins.
+      NODE_OPTIONS: `--max-old-space-size=${MOST_HEAP_MB} ${env.NODE_OPTIONS ?? ''}`,
+    },
     // The child does not get our options of Node, such as `--env-file`: `env` already has the variables.
     execArgv: [],
     detached: true,

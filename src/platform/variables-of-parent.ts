@@ -9,6 +9,9 @@ export const AWAITS_VARIABLES = 'TALLYPORT_AWAITS_VARIABLES';
  */
 export async function awaitVariables(): Promise<void> {
   if (!process.connected || process.env[AWAITS_VARIABLES] === undefined) return;
+  // `endWithParent` lets the channel keep no process alive; until the message comes, nothing else does.
+  process.channel?.ref();
   const [variables] = await once(process, 'message');
+  process.channel?.unref();
   Object.assign(process.env, variables);
 }

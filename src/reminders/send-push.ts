@@ -14,7 +14,7 @@ const LONGEST_ATTEMPT_MS = 10 * SECOND;
 const CONNECT_MS = 5 * SECOND;
 
 /** Connections to one push service; each is used for many messages. */
-export const CONNECTIONS_OF_HOST = 4;
+export const CONNECTIONS_OF_HOST = 16;
 
 /** An answer has no content that matters. */
 const MOST_READ = 4_096;

@@ -268,7 +268,7 @@ const put = (operation: Document) => `${operation.op} ${String(operation.ns).spl
 const vote = (username: string, key?: string) => () =>
   tallyport.vote(busy, username, key ? { 'idempotency-key': key } : {});
 const REPORT = { online_players: 1, max_players: 2, latency_ms: 3 };
-const AUTHENTICATION = ['query api_tokens', 'query servers', 'update api_tokens'];
+const AUTHENTICATION = ['command api_tokens', 'update api_tokens'];
 
 const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] = [
   [

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { REMINDER_TTL_MS, reminderId } from '../../src/reminders/reminder.ts';
+import { CONNECTIONS_OF_HOST } from '../../src/reminders/send-push.ts';
 import { createReminders } from '../../src/reminders/send-reminders.ts';
 import { namelessKey } from '../../src/votes/nameless.ts';
 import { startFakePushService, toThisMachine } from '../support/fake-push-service.ts';
@@ -164,13 +165,13 @@ test('of two workers at once, one sends each reminder, over a few connections th
   const service = await startFakePushService();
   const bench = await reminderBench();
   const vote = await bench.vote(0, 'Steve');
-  for (let n = 0; n < 30; n += 1) await bench.keep(service.subscribe(), [vote]);
+  for (let n = 0; n < 80; n += 1) await bench.keep(service.subscribe(), [vote]);
   bench.nextDay();
   const ends = await Promise.all([bench.send(), bench.send()]);
-  expect(ends.flat()).toEqual(Array.from({ length: 30 }, () => 'sent'));
-  expect(service.received).toHaveLength(30);
-  expect(service.mostAtOnce).toBeLessThanOrEqual(8);
-  expect(service.connections).toBeLessThanOrEqual(8);
+  expect(ends.flat()).toEqual(Array.from({ length: 80 }, () => 'sent'));
+  expect(service.received).toHaveLength(80);
+  expect(service.mostAtOnce).toBeLessThanOrEqual(2 * CONNECTIONS_OF_HOST);
+  expect(service.connections).toBeLessThanOrEqual(2 * CONNECTIONS_OF_HOST);
 });
 
 test('a browser that votes while its message is under way keeps its new time', async () => {
