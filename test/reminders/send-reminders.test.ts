@@ -165,11 +165,11 @@ test('of two workers at once, one sends each reminder, over a few connections th
   const service = await startFakePushService();
   const bench = await reminderBench();
   const vote = await bench.vote(0, 'Steve');
-  for (let n = 0; n < 80; n += 1) await bench.keep(service.subscribe(), [vote]);
+  for (let n = 0; n < 40; n += 1) await bench.keep(service.subscribe(), [vote]);
   bench.nextDay();
   const ends = await Promise.all([bench.send(), bench.send()]);
-  expect(ends.flat()).toEqual(Array.from({ length: 80 }, () => 'sent'));
-  expect(service.received).toHaveLength(80);
+  expect(ends.flat()).toEqual(Array.from({ length: 40 }, () => 'sent'));
+  expect(service.received).toHaveLength(40);
   expect(service.mostAtOnce).toBeLessThanOrEqual(2 * CONNECTIONS_OF_HOST);
   expect(service.connections).toBeLessThanOrEqual(2 * CONNECTIONS_OF_HOST);
 });
