@@ -28,8 +28,7 @@ onStopSignal({
 
 try {
   const config = loadConfig();
-  const beginsAt = process.stdout.isTTY === true ? 'terminal' : 'pipe';
-  running = await startAllInOne(config, { log: say, signal: starting.signal, beginsAt });
+  running = await startAllInOne(config, { log: say, signal: starting.signal, saysHowToBegin: true });
   const { url, begin } = running;
   say(`
 Tallyport runs at ${url}

@@ -13,6 +13,7 @@ import type { QueueName } from '../src/platform/queues.ts';
 import { runSteps } from '../src/platform/run-steps.ts';
 import { createWaitingWork, type WaitingWork } from '../src/process/waiting-work.ts';
 import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
+import type { ReminderEnd } from '../src/reminders/reminder.ts';
 import { sendMailReminders } from '../src/reminders/send-mail-reminders.ts';
 import { createReminders } from '../src/reminders/send-reminders.ts';
 import { repairReviewLists } from '../src/reviews/review-list.ts';
@@ -178,10 +179,16 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
     processor({ deps, metrics, stop: signal }) {
       const sendReminders = createReminders(deps);
       return async () => {
-        const byMail = await sendMailReminders(deps, signal);
-        const ends = [...byMail, ...(await sendReminders({ signal }))];
-        for (const end of ends) metrics.count('tallyport_reminders_total', { end });
-        return { reminders: ends.length, sent: ends.filter((end) => end === 'sent').length };
+        const counted = (send: () => Promise<ReminderEnd[]>) => async () => {
+          const ends = await send();
+          for (const end of ends) metrics.count('tallyport_reminders_total', { end });
+          return ends.filter((end) => end === 'sent').length;
+        };
+        const steps = {
+          mailed: counted(() => sendMailReminders(deps, signal)),
+          pushed: counted(() => sendReminders({ signal })),
+        };
+        return runSteps(deps, 'send-reminders', steps, signal);
       };
     },
   },

@@ -68,6 +68,7 @@ const callers = await callersOf(deps, servers);
 await storeReminders();
 const web = await environment.web();
 const worker = await environment.worker();
+await environment.program('workers/scheduler.ts');
 const PROCESSES = { worker: worker.pid, mongod: environment.mongodPid, web: web.pid };
 type Seconds = Record<keyof typeof PROCESSES, number>;
 
@@ -157,6 +158,7 @@ async function sending(): Promise<Sent> {
   await deps.reminders.updateMany({}, { $set: due, $unset: { sentAt: '' } });
   const began = performance.now();
   let sendingSeconds = 0;
+  // Runs end after 50 s; the scheduler begins one each minute.
   await deps.producer.add('send-reminders', {});
   const note = async () => {
     await until(async () => !(await isAnyOpen()));

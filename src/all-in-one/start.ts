@@ -41,32 +41,33 @@ type StartOptions = {
   log: Say;
   env?: Variables;
   signal?: AbortSignal;
-  /** For whom `begin` is: a link is only for a terminal. */
-  beginsAt?: 'terminal' | 'pipe';
+  /** Whether `begin` is wanted. */
+  saysHowToBegin?: boolean;
 };
 
 /** Waits until the web process is ready. If it throws, everything is stopped. */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
-  const { log, env = ownEnvironment(), signal, beginsAt } = options;
+  const { log, env = ownEnvironment(), signal, saysHowToBegin } = options;
   const aborted = whenAborted(signal);
-  const preparation = startChild('prepare.ts', env, beginsAt ? [beginsAt] : []);
+  const preparation = startChild('prepare.ts', env, saysHowToBegin ? ['--how-to-begin'] : []);
   const parts = PROCESSES.map(({ name, entry }) => ({ name, entry, first: startChild(entry, env) }));
   let children: Omit<Running, 'ended'>[] = [preparation, ...parts.map(({ first }) => first)];
+  const ends = Promise.race(parts.map(({ name, first }) => endedEarly(`The ${name} process`, first)));
+  ends.catch(() => undefined);
   let services: OpenServices | undefined;
   const stop = async () => {
     await Promise.all(children.map((child) => child.stop()));
     await services?.close();
   };
   try {
-    services = await Promise.race([openServices(await withPort(given), log, env), aborted]);
+    services = await Promise.race([openServices(await withPort(given), log, env), aborted, ends]);
     const { config, description, kill } = services;
     for (const line of description) log(line);
     const metricsPorts = await requirePortsFree(config);
     const variablesOf = (index: number) => childVariables(config, metricsPorts[index] ?? 0);
-    const begin = await Promise.race([prepare(preparation, variablesOf(0), log), aborted]);
+    const begin = await Promise.race([prepare(preparation, variablesOf(0), log), aborted, ends]);
     for (const [index, { first }] of parts.entries()) first.send(variablesOf(index));
-    const ends = parts.map(({ name, first }) => endedEarly(name, first));
-    await Promise.race([untilReady(config), aborted, ...ends]);
+    await Promise.race([untilReady(config), aborted, ends]);
     children = parts.map(({ name, entry, first }, index) => {
       const startAgain = async () => {
         const child = startChild(entry, env);
@@ -100,7 +101,7 @@ async function prepare(child: Child, variables: Variables, log: Say): Promise<st
     else resolve(message.begin);
   });
   child.send(variables);
-  return Promise.race([promise, endedEarly('preparation of the database', child)]);
+  return Promise.race([promise, endedEarly('The process that prepares the database', child)]);
 }
 
 function whenAborted(signal: AbortSignal | undefined): Promise<never> {
@@ -137,10 +138,8 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
   };
 }
 
-async function endedEarly(name: string, { ended }: Running): Promise<never> {
-  throw new ServiceError(
-    `The ${name} process exited during its start (${await ended}). See its output for the reason.`,
-  );
+async function endedEarly(what: string, { ended }: Running): Promise<never> {
+  throw new ServiceError(`${what} exited during its start (${await ended}). See its output for the reason.`);
 }
 
 async function untilReady({ HOST, PORT }: Config): Promise<void> {
@@ -152,7 +151,9 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
     try {
       const signal = AbortSignal.timeout(5 * SECOND);
       // `fetch` would need some 10 MB for as long as this process runs.
-      const [answer] = (await once(get(address, { signal, agent: false }), 'response')) as [IncomingMessage];
+      // After the answer has begun, an error also ends its body.
+      const asked = get(address, { signal, agent: false }).on('error', () => undefined);
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
       const body = await text(answer);
       if (answer.statusCode === 200) return;
       last = body;
@@ -220,7 +221,8 @@ function startChild(entry: string, env: Variables, args: string[] = []): Child {
       [AWAITS_VARIABLES]: '1',
       // With the default of four threads, a few name servers that do not answer would delay every listener.
       UV_THREADPOOL_SIZE: '64',
-      // V8 would let the heap of a busy process grow to some 400 MB, of which 100 are in use. The operator's option wins.
+      // Without a bound, V8 lets a busy process grow to 630 MB instead of 390, of which some 100 are in use. The
+      // operator's option wins. A process that needs more is refused requests before, and is started again.
       NODE_OPTIONS: `--max-old-space-size=${MOST_HEAP_MB} ${env.NODE_OPTIONS ?? ''}`,
     },
     // The child does not get our options of Node, such as `--env-file`: `env` already has the variables.

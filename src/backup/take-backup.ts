@@ -122,8 +122,18 @@ async function collectionsOf(db: Db): Promise<Found[]> {
 /** They say that other documents are complete, so these are read after them: marks of finished work, answered keys. */
 const READ_FIRST = ['migrations', 'period_marks', 'idempotency_keys'];
 
-/** What names another document is read before it: votes name exclusions, tokens and servers, and these their owners. */
-const READ_LAST = ['votes', 'vote_exclusions', 'blocks', 'api_tokens', 'servers', 'pictures', 'people'];
+/** What names another document is read before it: votes name exclusions, tokens and servers, and these
+ * their owners. Imports write their mark before the votes. */
+const READ_LAST = [
+  'votes',
+  'import_marks',
+  'vote_exclusions',
+  'blocks',
+  'api_tokens',
+  'servers',
+  'pictures',
+  'people',
+];
 
 /** Those in neither list are between the two. */
 function readAt(name: string): number {

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
@@ -33,6 +33,7 @@ export function watchRequests(app: FastifyInstance): void {
     const isQuiet = request.routeOptions.config.isPolled && reply.statusCode < 400;
     if (isQuiet || /\/(healthz|readyz)$/.test(fields.route)) request.log.debug(fields);
     else request.log.info(fields);
+    request.result = null;
     done();
   });
 }
@@ -51,9 +52,23 @@ export function closeConnections(
   });
 }
 
+/** For the line of the ended request; logged too if the client has gone, since Fastify then ends the request silently. */
+export function noteResult(
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  result: NonNullable<FastifyRequest['result']>,
+): void {
+  request.result = result;
+  const logIfGone = () => {
+    if (request.result) request.log.info({ ...result, clientGone: true });
+  };
+  if (raw.destroyed) logIfGone();
+  else raw.once('close', logIfGone);
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the line of the ended request says in place of `request.ended`. */
+    /** What the line of the ended request says in place of `request.ended`; null once it is logged. */
     result: { event: string; [field: string]: unknown } | null;
   }
   interface FastifyContextConfig {

@@ -133,6 +133,7 @@ export async function writeVotes(deps: HistoryDeps, batch: VoteRecord[]): Promis
 async function announceCooldowns({ importedCooldowns, clock }: HistoryDeps, votes: Vote[]): Promise<void> {
   const now = clock.now();
   const endAt = new Date(Math.max(...votes.map((vote) => nextVoteAt(vote).getTime())));
+  // Another process's clock may be behind.
   if (endAt > after(now, -CLOCKS_DIFFER_MS)) await importedCooldowns.announce(endAt, now);
 }
 

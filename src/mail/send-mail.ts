@@ -81,7 +81,7 @@ function takeMail({ mails, clock }: SendDeps, mailId: string): Promise<Mail | nu
 }
 
 /** The text may contain a secret link. */
-const DONE = { nextAt: '', leaseUntil: '', sealedText: '' } as const;
+const DONE = { nextAt: '', leaseUntil: '', sealedText: '', stopUrl: '' } as const;
 
 async function giveUp(deps: SendDeps, mail: Mail, reason: string): Promise<'given-up'> {
   const { _id: mailId, attempts } = mail;

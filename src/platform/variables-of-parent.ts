@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-/** In the environment of a child that waits for `sendVariables`. */
+/** In the environment of a child that waits for its variables. */
 export const AWAITS_VARIABLES = 'TALLYPORT_AWAITS_VARIABLES';
 
 /**

@@ -32,6 +32,9 @@ export function countUnreadableSubscriptions(
   return subscriptions.countDocuments({ sealedSecret: sealedByOthers });
 }
 
+const UNREADABLE_PUSH_KEY =
+  'The key of reminders cannot be read, so none is sent by web push: it was stored under another SECRET_KEY. Set that one as SECRET_KEY_PREVIOUS, or replace the key (docs/reminders.md)';
+
 /** Does not throw when MongoDB fails. */
 export async function warnOfUnreadableSecrets(deps: AppDeps): Promise<void> {
   const { secrets, log } = deps;
@@ -40,4 +43,7 @@ export async function warnOfUnreadableSecrets(deps: AppDeps): Promise<void> {
   if (listeners > 0) log.warn({ event, listeners }, unreadableListenersText(listeners));
   const subscriptions = await countUnreadableSubscriptions(deps.subscriptions, secrets).catch(() => 0);
   if (subscriptions > 0) log.warn({ event, subscriptions }, unreadableSubscriptionsText(subscriptions));
+  const ofOthers = { sealedPrivateKey: secrets.sealedByOthers };
+  const pushKeys = await deps.pushKeys.countDocuments(ofOthers).catch(() => 0);
+  if (pushKeys > 0) log.warn({ event, pushKeys }, UNREADABLE_PUSH_KEY);
 }

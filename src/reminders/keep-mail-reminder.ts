@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { ObjectId, UUID } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
 import type { RemindersDeps } from './deps.ts';
+import { TOO_MANY_REMINDERS } from './keep-reminder.ts';
 import type { MailReminder } from './mail-reminder.ts';
 import { type NextVote, readNextVotes, remindAt } from './next-votes.ts';
 import { MOST_REMINDED } from './reminder.ts';
+
+/** Each costs queries. A press is enough. */
+export const MAIL_SWITCHES = defineLimit({
+  key: 'reminder-mail',
+  what: 'Reminders by mail that are switched on or off',
+  of: 'user',
+  times: 40,
+  windowMs: DAY,
+  sentence: TOO_MANY_REMINDERS,
+});
 
 /** Between two mails to one user. */
 const LEAST_GAP_MS = DAY;
@@ -23,11 +35,12 @@ export async function startMailReminder(
   );
 }
 
+/** Returns whether there was one. */
 export async function stopMailReminder(
   { mailReminders }: Pick<RemindersDeps, 'mailReminders'>,
   of: Pick<MailReminder, '_id'> | Pick<MailReminder, 'stopToken'>,
-): Promise<void> {
-  await mailReminders.deleteOne(of);
+): Promise<boolean> {
+  return (await mailReminders.deleteOne(of)).deletedCount > 0;
 }
 
 export async function wantsMailReminder(
@@ -37,12 +50,12 @@ export async function wantsMailReminder(
   return (await mailReminders.findOne({ _id: userId }, { projection: { _id: 1 } })) !== null;
 }
 
-/** After a vote of a signed-in user. Moves their reminder; without one, it does nothing. */
+/** After a vote of a signed-in user. Moves their reminder; without one, or if it knows the vote, it does nothing. */
 export async function noteVoteOf(deps: RemindersDeps, userId: ObjectId, voteId: UUID): Promise<void> {
   const { mailReminders, clock } = deps;
   const now = clock.now();
   const noted = await mailReminders.findOneAndUpdate(
-    { _id: userId },
+    { _id: userId, votes: { $ne: voteId } },
     { $push: { votes: { $each: [voteId], $slice: -MOST_REMINDED } }, $set: { usedAt: now } },
     { returnDocument: 'after' },
   );

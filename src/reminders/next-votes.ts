@@ -1,8 +1,11 @@
 import type { ObjectId, UUID } from 'mongodb';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { after, HOUR, MINUTE } from '../platform/clock.ts';
+import { serverLoader } from '../servers/server-loader.ts';
 import { whyOff } from '../votes/cast/cast-from-page.ts';
 import { nextVoteAt, readNewestVotes } from '../votes/cast/cooldown.ts';
 import { namelessId } from '../votes/nameless.ts';
+import type { Vote } from '../votes/vote.ts';
 import type { RemindersDeps } from './deps.ts';
 import type { Reminder } from './reminder.ts';
 import { afterSilence } from './silent-hours.ts';
@@ -16,25 +19,33 @@ const LEAST_GAP_MS = HOUR;
 /** From `at` on, a player may vote for the server again. */
 export type NextVote = { serverId: ObjectId; at: Date };
 
+const playersOfVotes = findLoader<Vote, UUID>({
+  filter: (ids) => ({ _id: anyOf(ids) }),
+  nameOf: String,
+  keyOf: ({ _id }) => _id,
+  options: { projection: { serverId: 1, usernameKey: 1 } },
+});
+
+const remindedServers = serverLoader({ removedAt: 1, hiddenAt: 1, webVotes: 1, listingPause: 1 });
+
 /**
  * When the players of these votes may vote again, for servers whose vote form works. It reads their newest votes, so a
  * vote in another browser or through a plugin counts too. Votes that lost their name are left out.
  */
 export async function readNextVotes(deps: RemindersDeps, voteIds: UUID[]): Promise<NextVote[]> {
   const now = deps.clock.now();
-  const votes = await deps.votes
-    .find({ _id: { $in: voteIds } }, { projection: { serverId: 1, usernameKey: 1 } })
-    .toArray();
-  const named = votes.filter(({ usernameKey }) => namelessId(usernameKey) === null);
-  const ids = named.map(({ serverId }) => serverId);
-  const servers = await deps.servers
-    .find(
-      { _id: { $in: ids }, removedAt: null, hiddenAt: null },
-      { projection: { webVotes: 1, listingPause: 1 } },
-    )
-    .toArray();
+  const { batcher } = deps;
+  const votes = await Promise.all(voteIds.map((id) => batcher.load(playersOfVotes, deps.votes, id)));
+  const named = votes.filter((vote) => vote !== null).filter((vote) => namelessId(vote.usernameKey) === null);
+  const servers = await Promise.all(
+    named.map(({ serverId }) => batcher.load(remindedServers, deps.servers, serverId)),
+  );
   const open = new Set(
-    servers.filter((server) => !whyOff(deps.config, server, now)).map(({ _id }) => _id.toHexString()),
+    servers
+      .filter(
+        (server) => server && !server.removedAt && !server.hiddenAt && !whyOff(deps.config, server, now),
+      )
+      .map((server) => server?._id.toHexString()),
   );
   const players = new Map(
     named
@@ -67,7 +78,8 @@ export function dueOf(nextVotes: NextVote[], usedAt: Date, now: Date): NextVote[
 export function remindAt(nextVotes: NextVote[], now: Date, earliest: Date = now): Date | null {
   const later = nextVotes.map(({ at }) => at).filter((at) => at > now);
   if (later.length === 0) return null;
-  const until = after(new Date(Math.min(...later.map(Number))), TOGETHER_MS);
+  const first = Math.max(Math.min(...later.map(Number)), earliest.getTime());
+  const until = after(new Date(first), TOGETHER_MS);
   const last = Math.max(...later.filter((at) => at <= until).map(Number));
   return new Date(Math.max(last, earliest.getTime()));
 }

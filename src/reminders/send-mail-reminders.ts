@@ -1,31 +1,50 @@
+import type { ObjectId } from 'mongodb';
 import { canBeMailed } from '../accounts/can-be-mailed.ts';
 import { inLanguageOfUser } from '../accounts/mail-language.ts';
 import { t } from '../language/t.ts';
 import { putMail } from '../mail/outbox.ts';
+import { SECOND } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import type { RemindersDeps } from './deps.ts';
-import { mailDueAt } from './keep-mail-reminder.ts';
+import { mailDueAt, stopMailReminder } from './keep-mail-reminder.ts';
 import type { MailReminder } from './mail-reminder.ts';
 import { dueOf, type NextVote, readNextVotes } from './next-votes.ts';
 import { dueUntil, type ReminderEnd } from './reminder.ts';
 
 const AT_ONCE = 20;
 
+/** The next minute's run goes on. */
+const LONGEST_RUN_MS = 30 * SECOND;
+
 /**
- * Writes all due mails. A mail's id is made of the user and the time at which it was due, so runs at once, or one that
+ * Writes due mails, all if they take less than 30 s. A mail's id is made of the user and the time at which it was due, so runs at once, or one that
  * dies before it notes what it wrote, send it once.
  */
 export async function sendMailReminders(deps: RemindersDeps, signal: AbortSignal): Promise<ReminderEnd[]> {
   const { mailReminders, clock } = deps;
   const ends: ReminderEnd[] = [];
-  while (!signal.aborted) {
+  const failed: ObjectId[] = [];
+  const until = performance.now() + LONGEST_RUN_MS;
+  while (!signal.aborted && performance.now() < until) {
     const due = await mailReminders
-      .find({ dueAt: dueUntil(clock.now()) })
+      .find({ dueAt: dueUntil(clock.now()), _id: { $nin: failed } })
       .sort({ dueAt: 1 })
       .limit(AT_ONCE)
       .toArray();
     if (due.length === 0) break;
-    ends.push(...(await Promise.all(due.map((reminder) => remind(deps, reminder)))));
+    const tried = await Promise.allSettled(due.map((reminder) => remind(deps, reminder)));
+    for (const [n, one] of tried.entries()) {
+      const userId = due[n]?._id;
+      if (one.status === 'fulfilled') ends.push(one.value);
+      else if (userId) {
+        failed.push(userId);
+        deps.log.warn({
+          event: 'reminder.not_mailed',
+          userId: userId.toHexString(),
+          reason: String(one.reason),
+        });
+      }
+    }
   }
   return ends;
 }
@@ -38,7 +57,11 @@ async function remind(deps: RemindersDeps, reminder: MailReminder): Promise<Remi
   const settle = (fields: Partial<MailReminder>) =>
     mailReminders.updateOne({ _id, dueAt: dueAt ?? null }, { $set: fields });
   const user = await users.findOne({ _id });
-  if (!user || user.suspendedAt || !canBeMailed(config, user)) {
+  if (!user) {
+    await stopMailReminder(deps, { _id });
+    return 'gone';
+  }
+  if (user.suspendedAt || !canBeMailed(config, user)) {
     await settle({ dueAt: null });
     return 'refused';
   }
@@ -51,8 +74,10 @@ async function remind(deps: RemindersDeps, reminder: MailReminder): Promise<Remi
   const servers = await serversOf(deps, possible);
   const text = inLanguageOfUser(config, user, () => textAbout(config, servers, reminder));
   const id = `vote-reminder:${_id.toHexString()}:${dueAt?.toISOString()}`;
+  // Before the mail, so that a vote meanwhile, or a crash, does not bring a second one within a day.
+  await mailReminders.updateOne({ _id }, { $max: { sentAt: now } });
   await putMail(deps, { id, to: user.email, ...text });
-  await settle({ dueAt: null, sentAt: now });
+  await settle({ dueAt: null });
   return 'sent';
 }
 

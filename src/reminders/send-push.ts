@@ -14,7 +14,7 @@ const LONGEST_ATTEMPT_MS = 10 * SECOND;
 const CONNECT_MS = 5 * SECOND;
 
 /** Connections to one push service; each is used for many messages. */
-export const CONNECTIONS_OF_HOST = 16;
+const CONNECTIONS = { known: 16, other: 4 };
 
 /** An answer has no content that matters. */
 const MOST_READ = 4_096;
@@ -28,6 +28,10 @@ const WELL_KNOWN =
 
 /** Of messages that wait at the push service, a newer one replaces the older one (RFC 8030, 5.4). */
 const TOPIC = 'vote-again';
+
+export function connectionsOf(host: string): number {
+  return WELL_KNOWN.test(host) ? CONNECTIONS.known : CONNECTIONS.other;
+}
 
 export type PushAnswer =
   | { kind: 'sent' }
@@ -64,7 +68,7 @@ export async function openPushSender(
   };
   const dispatcher = new Agent({
     connect: { lookup: guardedLookup(config, { mayConnect, lookup }), timeout: CONNECT_MS },
-    connections: CONNECTIONS_OF_HOST,
+    connections: CONNECTIONS.known,
     headersTimeout: LONGEST_ATTEMPT_MS,
     bodyTimeout: LONGEST_ATTEMPT_MS,
   });

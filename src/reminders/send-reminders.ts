@@ -7,12 +7,15 @@ import type { PushSubscriptionKeys } from './keep-reminder.ts';
 import { dueAtOf, dueOf, readNextVotes } from './next-votes.ts';
 import { type OpenedPushKey, openPushKey } from './read-push-key.ts';
 import { contextOfReminder, dueUntil, type Reminder, type ReminderEnd } from './reminder.ts';
-import { CONNECTIONS_OF_HOST, openPushSender, type PushAnswer, type PushSender } from './send-push.ts';
+import { connectionsOf, openPushSender, type PushAnswer, type PushSender } from './send-push.ts';
 import { afterSilence, nextSilence } from './silent-hours.ts';
 
 /** Messages at once, to all push services together. */
 const AT_ONCE = 40;
 const BATCH = 200;
+
+/** A write that a failover loses costs a second notification, which replaces the first; waiting would slow votes. */
+const LOOSE = { writeConcern: { w: 1 } } as const;
 
 /** If the process dies meanwhile, the reminder is due again. */
 const LEASE_MS = 10 * MINUTE;
@@ -26,7 +29,7 @@ const WAITS_MS = [5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR];
 
 type Run = { signal: AbortSignal; lookup?: ResolveOptions['lookup'] };
 
-/** The next minute's run goes on, so due mails, which come first, and figures never wait for long. */
+/** The next minute's run goes on, so due mails, which come first, never wait for long. */
 const LONGEST_RUN_MS = 50 * SECOND;
 
 /** Keeps in memory which push services failed. */
@@ -72,11 +75,11 @@ function readDue({ reminders, clock }: RemindersDeps, resting: string[]): Promis
     .toArray();
 }
 
-/** At most `CONNECTIONS_OF_HOST` of one push service run at once. Every one gets its first turn before a second. */
+/** At most `connectionsOf` a push service run at once. Every one gets its first turn before a second. */
 async function inTurns(due: Reminder[], work: (reminder: Reminder) => Promise<void>): Promise<void> {
-  const queues = [...Map.groupBy(due, ({ host }) => host).values()];
-  const turns = Array.from({ length: CONNECTIONS_OF_HOST }, (_, n) =>
-    queues.filter((queue) => queue.length > n),
+  const queues = [...Map.groupBy(due, ({ host }) => host)];
+  const turns = Array.from({ length: AT_ONCE }, (_, n) =>
+    queues.flatMap(([host, queue]) => (n < Math.min(queue.length, connectionsOf(host)) ? [queue] : [])),
   ).flat();
   const run = async () => {
     for (let queue = turns.shift(); queue; queue = turns.shift())
@@ -93,10 +96,11 @@ async function remind({ deps, key, sender, hosts }: Parts, reminder: Reminder): 
   const { _id, dueAt = null, timeZone } = reminder;
   const now = clock.now();
   const lease = after(now, LEASE_MS);
-  const { matchedCount } = await reminders.updateOne({ _id, dueAt }, { $set: { dueAt: lease } });
+  const { matchedCount } = await reminders.updateOne({ _id, dueAt }, { $set: { dueAt: lease } }, LOOSE);
   if (matchedCount === 0) return null;
   // If the browser votes meanwhile, its new time stays.
-  const settle = (fields: Partial<Reminder>) => reminders.updateOne({ _id, dueAt: lease }, { $set: fields });
+  const settle = (fields: Partial<Reminder>) =>
+    reminders.updateOne({ _id, dueAt: lease }, { $set: fields }, LOOSE);
   const nextVotes = await readNextVotes(deps, reminder.votes);
   if (dueOf(nextVotes, reminder.usedAt, now).length === 0) {
     await settle({ dueAt: dueAtOf(nextVotes, reminder, now) });

@@ -262,7 +262,7 @@ async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
 /** So that a cooldown needs the second read only after an import of recent votes. */
 function knowImports() {
   const { importedCooldowns, clock } = tallyport.deps;
-  return expect.poll(() => importedCooldowns.mayRun(clock.now())).toBe(isImportAnnounced);
+  return expect.poll(() => importedCooldowns.mayBlock(clock.now())).toBe(isImportAnnounced);
 }
 let isImportAnnounced = false;
 

@@ -126,8 +126,8 @@ test.each([
   await startMailReminder(bench.deps, stranger);
   await noteVoteOf(bench.deps, stranger, await bench.vote(1, 'Steve'));
   bench.nextDay();
-  expect(await bench.send()).toEqual(['refused', 'refused']);
+  expect((await bench.send()).toSorted()).toEqual(['gone', 'refused']);
   expect(await bench.mails()).toEqual([]);
   await stopMailReminder(bench.deps, { _id: bench.user._id });
-  expect((await bench.deps.mailReminders.find().toArray()).map(({ _id }) => _id)).toEqual([stranger]);
+  expect(await bench.deps.mailReminders.countDocuments()).toBe(0);
 });

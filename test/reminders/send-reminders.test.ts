@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { REMINDER_TTL_MS, reminderId } from '../../src/reminders/reminder.ts';
-import { CONNECTIONS_OF_HOST } from '../../src/reminders/send-push.ts';
+import { connectionsOf } from '../../src/reminders/send-push.ts';
 import { createReminders } from '../../src/reminders/send-reminders.ts';
 import { namelessKey } from '../../src/votes/nameless.ts';
-import { startFakePushService, toThisMachine } from '../support/fake-push-service.ts';
+import { PUSH_HOST, startFakePushService, toThisMachine } from '../support/fake-push-service.ts';
 import { messagesTo, NOON, reminderBench } from './reminded.ts';
 
 test('one reminder for all servers, in the browser’s language, without a name, when the cooldowns are over', async () => {
@@ -170,8 +170,8 @@ test('of two workers at once, one sends each reminder, over a few connections th
   const ends = await Promise.all([bench.send(), bench.send()]);
   expect(ends.flat()).toEqual(Array.from({ length: 40 }, () => 'sent'));
   expect(service.received).toHaveLength(40);
-  expect(service.mostAtOnce).toBeLessThanOrEqual(2 * CONNECTIONS_OF_HOST);
-  expect(service.connections).toBeLessThanOrEqual(2 * CONNECTIONS_OF_HOST);
+  expect(service.mostAtOnce).toBeLessThanOrEqual(2 * connectionsOf(PUSH_HOST));
+  expect(service.connections).toBeLessThanOrEqual(2 * connectionsOf(PUSH_HOST));
 });
 
 test('a browser that votes while its message is under way keeps its new time', async () => {

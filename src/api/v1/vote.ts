@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, RefusedError, unavailable } from '../../http/http-errors.ts';
+import { noteResult } from '../../http/requests.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
@@ -158,7 +159,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
       const voteId = result.voteId.toString();
       metrics.count('tallyport_votes_total', { result: replayed ? 'replayed' : 'accepted' });
       const event = replayed ? 'vote.replayed' : 'vote.accepted';
-      request.result = { event, voteId };
+      noteResult(request, reply, { event, voteId });
       return (
         reply
           .headers({

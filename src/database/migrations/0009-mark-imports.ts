@@ -1,14 +1,13 @@
+import { after, DAY } from '../../platform/clock.ts';
 import { DURABLE, type Mongo } from '../../platform/mongo.ts';
-import { nextVoteAt } from '../../votes/cast/cooldown.ts';
-import { NEWEST_IMPORT } from '../../votes/cast/imported-cooldowns.ts';
+import { MARK } from '../../votes/cast/imported-cooldowns.ts';
 import { bindCollections } from '../collections.ts';
 
-/** Builds before this one imported votes without a mark, up to now. */
+/** Builds before this one import votes without a mark, for up to a day beside this one; a cooldown lasts another day. */
 export async function markImports(mongo: Mongo): Promise<void> {
-  const cooldownsEndAt = nextVoteAt({ votedAt: new Date() });
   await bindCollections(mongo).importMarks.updateOne(
-    { _id: NEWEST_IMPORT },
-    { $setOnInsert: { cooldownsEndAt } },
+    { _id: MARK },
+    { $max: { cooldownsEndAt: after(new Date(), 2 * DAY) } },
     { upsert: true, writeConcern: DURABLE },
   );
 }

@@ -20,7 +20,12 @@ import { t } from '../../language/t.ts';
 import { mailSetting } from '../../notifications/kinds.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { noteVoteOf, startMailReminder, stopMailReminder } from '../../reminders/keep-mail-reminder.ts';
+import {
+  MAIL_SWITCHES,
+  noteVoteOf,
+  startMailReminder,
+  stopMailReminder,
+} from '../../reminders/keep-mail-reminder.ts';
 import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
 import { showUser } from '../../workflows/show-user.ts';
 import { PageError } from '../error-pages.ts';
@@ -115,6 +120,8 @@ function reminderForm(app: FastifyInstance, deps: AppDeps): void {
     access: SIGNED_IN,
     schema: z.object({ wanted: z.enum(['yes', 'no']), vote: z.uuid().optional(), next: fieldText }),
     run: async ({ user, data: { wanted, vote, next } }) => {
+      const usedUp = await refuseIfUsedUp(deps, MAIL_SWITCHES, user._id);
+      if (usedUp) return usedUp;
       if (wanted === 'no') await stopMailReminder(deps, { _id: user._id });
       else if (!canBeMailed(deps.config, user)) return refused(409, t('Confirm your e-mail address first.'));
       else await startMailReminder(deps, user._id);

@@ -87,9 +87,12 @@ function stopMailPages(app: FastifyInstance, deps: AppDeps): void {
   });
   app.post(path, ONE_CLICK, async (request, reply) => {
     const { token: stopToken } = request.params as { token: string };
-    await stopMailReminder(deps, { stopToken });
-    request.log.info({ event: 'reminder.mail_stopped' });
-    return sendPage(request, reply, stopMailPage(html`<p>${t('You get no more mails about votes.')}</p>`));
+    const isStopped = await stopMailReminder(deps, { stopToken });
+    if (isStopped) request.log.info({ event: 'reminder.mail_stopped' });
+    const said = isStopped
+      ? t('You get no more mails about votes.')
+      : t('This link is not valid any more: the mails were stopped already, or switched on again since.');
+    return sendPage(request, reply, stopMailPage(html`<p>${said}</p>`));
   });
 }
 

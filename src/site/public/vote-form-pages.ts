@@ -7,6 +7,7 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { requireIndexes } from '../../http/database-gates.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, sendRefusal } from '../../http/http-errors.ts';
+import { noteResult } from '../../http/requests.ts';
 import { defineMessage, filled } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
@@ -222,15 +223,16 @@ function castingRoute(app: FastifyInstance, parts: FormParts & { metrics: Metric
       await noteUsername(deps, userId, vote.username).catch((error: unknown) =>
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );
-      // As above: the next vote moves the reminder.
+      // The player does not wait for it. If it fails, the next vote moves the reminder.
       if (result.kind === 'accepted')
-        await noteVoteOf(deps, userId, result.voteId).catch((error: unknown) =>
+        noteVoteOf(deps, userId, result.voteId).catch((error: unknown) =>
           request.log.warn({ event: 'reminder.not_set', reason: String(error) }),
         );
     }
     if (result.kind !== 'accepted') return refuse(voteRefusal(result, deps));
     const voteId = result.voteId.toString();
-    request.result = { event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined };
+    const { isQuarantined } = result;
+    noteResult(request, reply, { event: 'web_vote.accepted', serverId, voteId, isQuarantined });
     return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
   });
 }

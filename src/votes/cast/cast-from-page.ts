@@ -22,7 +22,7 @@ import { whySuspicious } from '../web/suspicion.ts';
 import { type OriginRefusal, originsToday, type PlayerStatus, useOrigins } from '../web/vote-origin.ts';
 import { type CastDeadline, castWithinDeadline } from './cast-deadline.ts';
 import { castVote, type Refused, refusedBy } from './cast-vote.ts';
-import { type Cooldown, readCooldown } from './cooldown.ts';
+import { type Cooldown, readCooldown, readNewestVotes } from './cooldown.ts';
 
 export type PageVote = {
   server: WithId<Server>;
@@ -192,7 +192,10 @@ async function checkPageVote(
   const playerStatus = await playerStatusOf(deps, voter, player);
   const use = await useOrigins(deps, voter, { serverId, player, playerStatus }, limits, elsewhere);
   if (use.refusedBy) return tooMany(deps, use.refusedBy);
-  const { live, imported } = cooldown.newest;
+  // An imported vote behind an excluded one counts here at any age.
+  const { live, imported } = cooldown.newest.live?.excludedAt
+    ? await readNewestVotes(deps, { serverId, usernameKey: key })
+    : cooldown.newest;
   const suspicion = await whySuspicious(deps, {
     server,
     voter,

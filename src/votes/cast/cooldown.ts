@@ -55,7 +55,7 @@ export type Cooldown = { now: Date; newest: NewestVotes; blocking: Vote[] };
 
 /** The blocking votes may not be durable yet. An imported vote that cannot block may be left out. */
 export async function readCooldown(deps: CooldownDeps, player: Player, now: Date): Promise<Cooldown> {
-  const readsImported = deps.importedCooldowns.mayRun(now);
+  const readsImported = deps.importedCooldowns.mayBlock(now);
   const newest = await deps.batcher.load(newestVotesLoader, deps.votes, { ...player, readsImported });
   return { now, newest, blocking: blockingVotes(newest, now) };
 }
@@ -80,7 +80,7 @@ export async function checkVote(
 
 const NONE: NewestVotes = { live: null, imported: null };
 
-/** `readsImported`: also behind a live vote. */
+/** `readsImported`: the newest imported vote is read although there is a live one. */
 type Asked = Player & { readsImported: boolean };
 
 /** One query, or two with a live vote and `readsImported`. */

@@ -1,9 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
-import { after, SECOND } from '../../platform/clock.ts';
+import { after, MINUTE, SECOND } from '../../platform/clock.ts';
 import { DURABLE, MAJORITY, retryOnDuplicateKey } from '../../platform/mongo.ts';
-import { CLOCKS_DIFFER_MS } from './insert-vote.ts';
 
 const importMarkDefinition = {
   _id: { type: String, required: true },
@@ -13,17 +11,22 @@ const importMarkDefinition = {
 
 /** One document, while imported votes of the last 24 hours block players. */
 export const importMarkSchema = new Schema(importMarkDefinition, { collection: 'import_marks' });
-importMarkSchema.index({ cooldownsEndAt: 1 }, { expireAfterSeconds: 0 });
+// A minute later, because clocks differ.
+importMarkSchema.index({ cooldownsEndAt: 1 }, { expireAfterSeconds: MINUTE / SECOND });
 
 export type ImportMark = InferRawDocType<typeof importMarkDefinition>;
 
-export const NEWEST_IMPORT = 'votes';
+/** The id of the only mark. */
+export const MARK = 'votes';
 
 const READ_EVERY_MS = 5 * SECOND;
 /** A mark that was read longer ago says nothing. */
 const KNOWN_FOR_MS = 2 * READ_EVERY_MS;
 /** Then each process has read the mark, and has ended the requests that it began before. */
-const SETTLED_MS = KNOWN_FOR_MS + 10 * SECOND;
+export const SETTLED_MS = KNOWN_FOR_MS + 10 * SECOND;
+
+/** Uses the global `setTimeout`, because tests replace that function. */
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
  * Whether an imported vote can block a player: rarely, so a cooldown mostly needs one read instead of two
@@ -36,38 +39,45 @@ export class ImportedCooldowns {
   #readAt = Number.NEGATIVE_INFINITY;
   #endAt = new Date(0);
   #reading = false;
+  /** Up to which end of cooldowns this import has waited. */
+  #heededUntil = new Date(0);
 
   constructor(marks: Collection<ImportMark>, { settledMs = SETTLED_MS } = {}) {
     this.#marks = marks;
     this.#settledMs = settledMs;
   }
 
-  /** Never waits: true while it is not known. */
-  mayRun(now: Date): boolean {
+  /** Whether an imported vote can block a player now. Never waits: true while it is not known. */
+  mayBlock(now: Date): boolean {
     const age = performance.now() - this.#readAt;
     if (age > READ_EVERY_MS && !this.#reading) void this.#read();
-    return age > KNOWN_FOR_MS || this.#endAt > after(now, -CLOCKS_DIFFER_MS);
+    return age > KNOWN_FOR_MS || this.#endAt > now;
   }
 
-  /** Before votes are imported of which one starts a cooldown until `endAt`: returns when every process heeds it. */
+  /**
+   * Before votes are imported of which one starts a cooldown until `endAt`: returns when every process heeds it. That
+   * another import has announced it says nothing: it may have died while it waited.
+   */
   async announce(endAt: Date, now: Date): Promise<void> {
-    const before = await retryOnDuplicateKey(() =>
-      this.#marks.findOneAndUpdate(
-        { _id: NEWEST_IMPORT },
+    await retryOnDuplicateKey(() =>
+      this.#marks.updateOne(
+        { _id: MARK },
         { $max: { cooldownsEndAt: endAt } },
-        { upsert: true, returnDocument: 'before', writeConcern: DURABLE },
+        { upsert: true, writeConcern: DURABLE },
       ),
     );
-    if (endAt > this.#endAt) this.#endAt = endAt;
-    const isHeeded = before && before.cooldownsEndAt > after(now, 2 * SETTLED_MS);
-    if (!isHeeded) await pause(this.#settledMs);
+    this.#readAt = Number.NEGATIVE_INFINITY;
+    // Other processes read a later end before the one that they heed is over.
+    if (this.#heededUntil > after(now, 2 * SETTLED_MS)) return;
+    await pause(this.#settledMs);
+    this.#heededUntil = endAt;
   }
 
   async #read(): Promise<void> {
     this.#reading = true;
     const begun = performance.now();
     try {
-      const mark = await this.#marks.findOne({ _id: NEWEST_IMPORT }, MAJORITY);
+      const mark = await this.#marks.findOne({ _id: MARK }, MAJORITY);
       this.#endAt = mark?.cooldownsEndAt ?? new Date(0);
       this.#readAt = begun;
     } catch {

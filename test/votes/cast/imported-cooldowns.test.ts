@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { writeVotes } from '../../../src/import-export/import-votes.ts';
 import { after, DAY, HOUR, SECOND } from '../../../src/platform/clock.ts';
 import { checkVote } from '../../../src/votes/cast/cooldown.ts';
-import { ImportedCooldowns, NEWEST_IMPORT } from '../../../src/votes/cast/imported-cooldowns.ts';
+import { ImportedCooldowns, MARK, SETTLED_MS } from '../../../src/votes/cast/imported-cooldowns.ts';
 import { castVote } from '../../support/casting.ts';
 import { EVENTUALLY } from '../../support/eventually.ts';
 import { startApp } from '../../support/start-app.ts';
@@ -25,9 +25,9 @@ async function processAndServer() {
     later: (ms: number) => {
       moved += ms;
     },
-    mayRun: () => importedCooldowns.mayRun(deps.clock.now()),
+    mayBlock: () => importedCooldowns.mayBlock(deps.clock.now()),
     knows: (what: boolean) =>
-      vi.waitUntil(() => importedCooldowns.mayRun(deps.clock.now()) === what, EVENTUALLY),
+      vi.waitUntil(() => importedCooldowns.mayBlock(deps.clock.now()) === what, EVENTUALLY),
   };
 }
 
@@ -41,30 +41,79 @@ test('while no import has announced a cooldown, a player who has voted costs one
 });
 
 test('an import blocks the player in a process that knew of none, before its votes are written', async () => {
-  const { deps, web, serverId, knows, mayRun, later } = await processAndServer();
+  const { deps, web, serverId, knows, mayBlock, later } = await processAndServer();
   // Two days ago Steve voted here, an hour ago at the other listing.
   await castVote(web, { serverId, username: 'Steve', tokenId: null });
   await deps.votes.updateMany({}, { $set: { votedAt: after(deps.clock.now(), -2 * DAY) } });
   await knows(false);
   const votedAt = after(deps.clock.now(), -HOUR);
   await writeVotes(deps, [{ serverId, username: 'Steve', votedAt }]);
-  expect(await deps.importMarks.findOne({ _id: NEWEST_IMPORT })).toMatchObject({
+  expect(await deps.importMarks.findOne({ _id: MARK })).toMatchObject({
     cooldownsEndAt: after(votedAt, DAY),
   });
   later(6 * SECOND);
-  mayRun();
+  mayBlock();
   await knows(true);
   expect(await checkVote(web, serverId, 'Steve')).toMatchObject({ hasVoted: true, votedAt });
 });
 
 test('a process that cannot read the mark for ten seconds makes both reads', async () => {
-  const { deps, knows, mayRun, later } = await processAndServer();
+  const { deps, knows, mayBlock, later } = await processAndServer();
   await knows(false);
   vi.spyOn(deps.importMarks, 'findOne').mockRejectedValue(new Error('no MongoDB'));
   later(9 * SECOND);
-  expect(mayRun()).toBe(false);
+  expect(mayBlock()).toBe(false);
   later(2 * SECOND);
-  expect(mayRun()).toBe(true);
+  expect(mayBlock()).toBe(true);
+});
+
+/** The pauses of 20 seconds that have begun; each ends when the test calls it. */
+function pausesOfImports(): (() => void)[] {
+  const begun: (() => void)[] = [];
+  const real = globalThis.setTimeout;
+  const hold = (end: () => void, ms?: number) => {
+    if (ms !== SETTLED_MS) return real(end, ms);
+    begun.push(end);
+    return real(() => undefined, 0);
+  };
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(hold as never);
+  return begun;
+}
+
+test('each import waits before it writes, also one that finds the mark of an import that died', async () => {
+  const { deps, serverId } = await processAndServer();
+  const pauses = pausesOfImports();
+  const votedAt = after(deps.clock.now(), -HOUR);
+  const importing = (username: string) =>
+    writeVotes({ ...deps, importedCooldowns: new ImportedCooldowns(deps.importMarks) }, [
+      { serverId, username, votedAt },
+    ]);
+  const died = importing('Steve');
+  await vi.waitUntil(() => pauses.length === 1, EVENTUALLY);
+  const again = importing('Alex');
+  await vi.waitUntil(() => pauses.length === 2, EVENTUALLY);
+  expect(await deps.votes.countDocuments()).toBe(0);
+  for (const end of pauses) end();
+  await Promise.all([died, again]);
+  expect(await deps.votes.countDocuments()).toBe(2);
+});
+
+test('an import waits once, however many of its batches have recent votes', async () => {
+  const { deps, serverId } = await processAndServer();
+  const pauses = pausesOfImports();
+  const importer = { ...deps, importedCooldowns: new ImportedCooldowns(deps.importMarks) };
+  const now = deps.clock.now();
+  const batch = (username: string, ms: number) =>
+    writeVotes(importer, [{ serverId, username, votedAt: after(now, -ms) }]);
+  const first = batch('Steve', 2 * HOUR);
+  await vi.waitUntil(() => pauses.length === 1, EVENTUALLY);
+  pauses[0]?.();
+  await first;
+  await batch('Alex', HOUR);
+  expect(pauses).toHaveLength(1);
+  expect(await deps.importMarks.findOne()).toMatchObject({
+    cooldownsEndAt: after(now, DAY - HOUR),
+  });
 });
 
 test('an import of old votes announces nothing and does not wait', async () => {
