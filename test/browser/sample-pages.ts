@@ -52,6 +52,7 @@ function pagesOf({ path: above, pages }: Area, reader: Reader): SamplePage[] {
 export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/', '/games', '/tags', '/how-ranking-works', '/styleguide'),
   ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms', '/reminders', '/offline'),
+  { route: '/reminders/stop-mail/:token', reader: 'stranger', path: () => '/reminders/stop-mail/a-token' },
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
   // The page of a setup link exists only on a site without an operator: see setup.browser.test.ts.

@@ -150,7 +150,11 @@ function mailPart({ base, sendsMail, mailReminder, signedIn: { user } }: Account
     <p class="soft small">${others}</p>
     <button type="submit" class="quiet">${t('Save')}</button>
   </form>
-  ${mailReminder === null ? '' : html`<h3>${t('Reminders of votes')}</h3>${mailReminderForm({ base }, mailReminder, { next: '' })}`}`;
+  ${mailReminder === null ? '' : reminderPart(base, mailReminder)}`;
+}
+
+function reminderPart(base: string, isOn: boolean): Html {
+  return html`<h3>${t('Reminders of votes')}</h3>${mailReminderForm({ base }, isOn, { next: '' })}`;
 }
 
 function dataPart({ base, deletion }: Account): Html {
