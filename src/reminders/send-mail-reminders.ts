@@ -17,8 +17,8 @@ const AT_ONCE = 20;
 const LONGEST_RUN_MS = 30 * SECOND;
 
 /**
- * Writes due mails, all if they take less than 30 s. A mail's id is made of the user and the time at which it was due, so runs at once, or one that
- * dies before it notes what it wrote, send it once.
+ * Writes due mails, all if they take less than 30 s. A mail's id is made of the user and the time at which it was due,
+ * so runs at once, or one that dies before it notes what it wrote, send it once.
  */
 export async function sendMailReminders(deps: RemindersDeps, signal: AbortSignal): Promise<ReminderEnd[]> {
   const { mailReminders, clock } = deps;
