@@ -1,3 +1,4 @@
+import { type AddressInfo, connect } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import { pauseListener, resumeListener } from '../../src/delivery/change-listener.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
@@ -82,6 +83,36 @@ it('a vote can be followed from its request to its attempt', async () => {
   // With the request's id, the player's address could be found in a proxy's log, so it is not stored with the vote.
   const stored = JSON.stringify(await deps.votes.find().toArray());
   for (const [, requestId] of answers) expect(stored).not.toContain(requestId);
+});
+
+it('an accepted vote is logged also if the client has not waited for the answer', async () => {
+  const deps = await castingDeps();
+  const log = collectLines();
+  const web = await openWebAppOn({
+    ...deps,
+    log: createLogger({ LOG_LEVEL: 'info' }, 'web', { write: log.add }),
+  });
+  const alpha = await addGameServer(deps);
+  const { token } = await issueToken(deps, { serverId: alpha.serverId, name: 'test' });
+  await web.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = web.app.server.address() as AddressInfo;
+  const gone = new Promise((resolve) =>
+    web.app.server.once('connection', (socket) => socket.once('close', resolve)),
+  );
+  const body = '{"username":"Steve"}';
+  const client = connect(port, '127.0.0.1');
+  // The vote is stored only after the connection has ended.
+  vi.spyOn(deps.blockList, 'findName').mockImplementation(async () => {
+    client.resetAndDestroy();
+    await gone;
+    return null;
+  });
+  client.write(
+    `POST /api/v1/servers/${alpha.serverId}/vote HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  const line = await log.waitForEvent('vote.accepted');
+  expect(line).toMatchObject({ clientGone: true, voteId: expect.any(String) });
+  expect(await deps.votes.countDocuments()).toBe(1);
 });
 
 it('a breaker logs when it opens and when it closes', async () => {
