@@ -81,8 +81,8 @@ function stopMailPages(app: FastifyInstance, deps: AppDeps): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
   const path = '/reminders/stop-mail/:token';
   app.get(path, ANYONE, (request, reply) => {
-    const form = html`<p>${t('You can switch them on again after a vote.')}</p>
-      ${button({ to: request.url, text: t('Stop these mails'), kind: 'primary' })}`;
+    const form = html`${button({ to: request.url, text: t('Stop these mails'), kind: 'primary' })}
+      <p class="soft">${t('You can switch them on again after a vote.')}</p>`;
     return sendPage(request, reply, stopMailPage(form));
   });
   app.post(path, ONE_CLICK, async (request, reply) => {

@@ -38,7 +38,7 @@ export function reminderParts(
   const mail =
     byMail === null
       ? ''
-      : html`<section class="panel"><h2>${t('Reminder by mail')}</h2>
+      : html`<section class="panel stack"><h2>${t('Reminder by mail')}</h2>
           ${mailReminderForm(site, byMail, returning)}</section>`;
   return html`${reminderPart(site, key)}${mail}`;
 }
