@@ -122,8 +122,10 @@ async function collectionsOf(db: Db): Promise<Found[]> {
 /** They say that other documents are complete, so these are read after them: marks of finished work, answered keys. */
 const READ_FIRST = ['migrations', 'period_marks', 'idempotency_keys'];
 
-/** What names another document is read before it: votes name exclusions, tokens and servers, and these
- * their owners. Imports write their mark before the votes. */
+/**
+ * What names another document is read before it: votes name exclusions, tokens and servers, and these their owners.
+ * Imports write their mark before the votes.
+ */
 const READ_LAST = [
   'votes',
   'import_marks',

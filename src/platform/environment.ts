@@ -7,8 +7,13 @@ export type Variables = Record<string, string | undefined>;
 export const DEFAULT_DATA_DIR = '.data';
 
 /** Before a command that is shown to the operator, so that it finds the same data. */
-export function inDataDir({ DATA_DIR }: { DATA_DIR: string }): string {
-  return DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${DATA_DIR} `;
+export function inDataDir({ DATA_DIR = '' }: { DATA_DIR?: string | undefined }): string {
+  return DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
+}
+
+/** For a shell. */
+export function quoted(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** With the variables of `.env` in the working directory that the environment lacks. */

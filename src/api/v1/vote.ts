@@ -159,7 +159,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
       const voteId = result.voteId.toString();
       metrics.count('tallyport_votes_total', { result: replayed ? 'replayed' : 'accepted' });
       const event = replayed ? 'vote.replayed' : 'vote.accepted';
-      noteResult(request, reply, { event, voteId });
+      noteResult(request, reply, { event, serverId: serverId.toHexString(), voteId });
       return (
         reply
           .headers({

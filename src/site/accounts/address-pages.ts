@@ -25,6 +25,7 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type RefusedForm } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { button, facts, linkTo } from '../shared/parts.ts';
 import {
   noPasswordYet,
@@ -35,7 +36,6 @@ import {
 } from '../shared/re-authentication.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 

@@ -23,6 +23,7 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { counted, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
 import {
   noPasswordYet,
@@ -32,7 +33,6 @@ import {
   withReAuthentication,
 } from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });

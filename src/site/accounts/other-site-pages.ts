@@ -17,10 +17,10 @@ import { queryText } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { refuseIfUsedUp, throwIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 import { suspendedText } from './suspension.ts';
 
 /** The messages for error codes that the sign-in page gets as `?error=`. Other codes have a general message. */

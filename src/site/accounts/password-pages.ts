@@ -22,9 +22,9 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { emailField, newPassword, newPasswordField, refuseOwn } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });

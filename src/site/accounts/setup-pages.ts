@@ -20,6 +20,7 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import { type FormAnswer, formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import {
@@ -31,7 +32,6 @@ import {
   userNameField,
 } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 import { beginTwoFactor, twoFactorSetUpPage } from './two-factor-setup.ts';
 
 /** The code of a setup link. A script sends it; without scripts, users paste the code or the whole link. */

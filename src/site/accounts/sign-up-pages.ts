@@ -26,6 +26,7 @@ import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type FormAnswer, formRoute, refused, type SentForm } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
@@ -38,7 +39,6 @@ import {
   userNameField,
 } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
 import { homeOf, purposeOf } from './sign-in-next.ts';
 

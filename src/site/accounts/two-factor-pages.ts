@@ -9,10 +9,10 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { badge, card, confirmed, notice } from '../shared/parts.ts';
 import { passwordField, reAuthenticationFields, withReAuthentication } from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 import { backupCodesPage, PATH, PROOF, setUpForms } from './two-factor-setup.ts';
 
 type Start = (request: FastifyRequest, typed?: Typed, sent?: TwoFactorForm) => Page;

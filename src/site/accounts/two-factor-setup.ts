@@ -17,11 +17,11 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Html, html, raw } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 
 export const PATH = '/account/two-factor';
 

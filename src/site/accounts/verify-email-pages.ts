@@ -11,11 +11,11 @@ import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts
 import { formRoute } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
 import { newPassword, newPasswordField, refuseOwn, userName, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { narrowPage } from './narrow-page.ts';
 import { purposeOf } from './sign-in-next.ts';
 
 const finishForm = z.object({

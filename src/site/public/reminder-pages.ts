@@ -12,8 +12,9 @@ import { ANYONE, ONE_CLICK } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { readForm } from '../shared/form.ts';
 import { duration } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
+import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { narrowPage } from '../shared/narrow-page.ts';
 import { button } from '../shared/parts.ts';
 import { votedInBrowser } from './other-servers.ts';
 import { type ReminderWays, readReminderWays, reminderParts, remindsVoters } from './reminder-part.ts';
@@ -83,7 +84,7 @@ function stopMailPages(app: FastifyInstance, deps: AppDeps): void {
   app.get(path, ANYONE, (request, reply) => {
     const form = html`${button({ to: request.url, text: t('Stop these mails'), kind: 'primary' })}
       <p class="soft">${t('You can switch them on again after a vote.')}</p>`;
-    return sendPage(request, reply, stopMailPage(form));
+    return sendPage(request, reply, narrowPage(t('Reminders of votes'), form));
   });
   app.post(path, ONE_CLICK, async (request, reply) => {
     const { token: stopToken } = request.params as { token: string };
@@ -92,13 +93,8 @@ function stopMailPages(app: FastifyInstance, deps: AppDeps): void {
     const said = isStopped
       ? t('You get no more mails about votes.')
       : t('This link is not valid any more: the mails were stopped already, or switched on again since.');
-    return sendPage(request, reply, stopMailPage(html`<p>${said}</p>`));
+    return sendPage(request, reply, narrowPage(t('Reminders of votes'), html`<p>${said}</p>`));
   });
-}
-
-function stopMailPage(content: Html): Page {
-  const title = t('Reminders of votes');
-  return { title, width: 'narrow', body: html`<h1>${title}</h1>${content}` };
 }
 
 const OTHER_KEY = { status: 409, code: 'conflict' } as const;

@@ -1,5 +1,5 @@
-import { type Content, html } from '../shared/html.ts';
-import type { Page } from '../shared/layout.ts';
+import { type Content, html } from './html.ts';
+import type { Page } from './layout.ts';
 
 /** A page in one narrow column, with its title above `content`. */
 export function narrowPage(title: string, content: Content): Page {
