@@ -175,6 +175,18 @@ export function isUnknownResult(error: unknown): boolean {
   return labels.includes('RetryableWriteError') || ('code' in error && PASSING_CODES.has(Number(error.code)));
 }
 
+/** An operation with an unknown result is sent again only if it failed within this time. */
+const REPEATED_WITHIN_MS = SECOND;
+
+/** Sends an operation once more if its result is unknown. The driver does so for its own operations, not for a command. */
+export function repeatIfUnknown<T>(send: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  return send().catch((error: unknown) => {
+    if (!isUnknownResult(error) || performance.now() - began > REPEATED_WITHIN_MS) throw error;
+    return send();
+  });
+}
+
 const LOST =
   /^Mongo(?:ose)?(OperationTimeout|WaitQueueTimeout|PoolClosed|ServerSelection|ServerClosed|TopologyClosed|WriteConcern|NotConnected|ClientClosed)Error$/;
 

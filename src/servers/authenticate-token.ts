@@ -1,4 +1,4 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
@@ -9,37 +9,19 @@ import { isValid } from './api-tokens.ts';
 import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
+import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
 
 type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members' | 'listingPause'>>;
-type Found = { token: WithId<ApiToken>; server: CallersServer | undefined };
 
-const OF_SERVER = { removedAt: 1, ownerId: 1, members: 1, listingPause: 1 } as const;
+const tokensLoader = findLoader<ApiToken, string>({
+  filter: (hashes) => ({ hash: anyOf(hashes) }),
+  nameOf: (hash) => hash,
+  keyOf: ({ hash }) => hash,
+});
 
-/** Tokens by their hashes, each with its server. */
-const tokensLoader: BatchLoader<ServersDeps, string, Found | null> = {
-  most: 200,
-  async load({ apiTokens, servers }, hashes) {
-    const found = await apiTokens
-      .aggregate<WithId<ApiToken> & { server: CallersServer[] }>([
-        { $match: { hash: anyOf([...new Set(hashes)]) } },
-        {
-          $lookup: {
-            from: servers.collectionName,
-            localField: 'serverId',
-            foreignField: '_id',
-            pipeline: [{ $project: OF_SERVER }],
-            as: 'server',
-          },
-        },
-      ])
-      .toArray();
-    const byHash = new Map(
-      found.map(({ server: [server], ...token }) => [token.hash, { token, server }] as const),
-    );
-    return hashes.map((hash) => byHash.get(hash) ?? null);
-  },
-};
+/** With the fields that decide whether their tokens work, and how. */
+const callersServers = serverLoader({ removedAt: 1, ownerId: 1, members: 1, listingPause: 1 });
 
 const makersLoader = findLoader<User, ObjectId>({
   filter: (ids) => ({ _id: anyOf(ids) }),
@@ -49,20 +31,33 @@ const makersLoader = findLoader<User, ObjectId>({
 });
 
 /**
- * The server is found through the token and never by `serverId`, so the response time does not show which servers
- * exist. Null if the token is malformed, unknown, revoked, expired or of another server; if its creator has
- * lost the right to it; or if the server is unknown or removed.
+ * If both are well-formed, token and server are read, so the response time does not show which servers exist. Null if
+ * the token is malformed, unknown, revoked, expired or of another server; if its creator has lost the right to it; or
+ * if the server is unknown or removed.
  */
 export async function authenticate(deps: ServersDeps, serverId: string, tokenText: string) {
   if (!kindOfText(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
-  const found = await findValid(deps, hashToken(tokenText));
-  return found && found.serverId.toHexString() === serverId ? found : null;
+  const [token, server] = await Promise.all([
+    findToken(deps, hashToken(tokenText)),
+    findServer(deps, new ObjectId(serverId)),
+  ]);
+  return token && server?._id.equals(token.serverId) ? authenticated(deps, server, token) : null;
 }
 
-async function findValid(deps: ServersDeps, hash: string): Promise<AuthenticatedToken | null> {
-  const { token, server } = (await deps.batcher.load(tokensLoader, deps, hash)) ?? {};
-  if (!token || !server || server.removedAt || !isValid(token, deps.clock.now())) return null;
-  return (await isBacked(deps, server, token)) ? authenticated(server, token) : null;
+const findToken = ({ batcher, apiTokens }: ServersDeps, hash: string) =>
+  batcher.load(tokensLoader, apiTokens, hash);
+
+const findServer = ({ batcher, servers }: ServersDeps, id: ObjectId): Promise<CallersServer | null> =>
+  batcher.load(callersServers, servers, id);
+
+async function authenticated(
+  deps: ServersDeps,
+  server: CallersServer,
+  token: WithId<ApiToken>,
+): Promise<AuthenticatedToken | null> {
+  if (server.removedAt || !isValid(token, deps.clock.now())) return null;
+  const { _id: serverId, ownerId = null, listingPause = null } = server;
+  return (await isBacked(deps, server, token)) ? { serverId, ownerId, listingPause, token } : null;
 }
 
 /** A suspended owner still has the right to a token, a suspended member does not. */
@@ -102,13 +97,6 @@ function keyOf(serverId: string, tokenText: string): string {
   return `${serverId} ${hashToken(tokenText)}`;
 }
 
-function authenticated(
-  { _id: serverId, ownerId = null, listingPause = null }: CallersServer,
-  token: WithId<ApiToken>,
-): AuthenticatedToken {
-  return { serverId, ownerId, listingPause, token };
-}
-
 /**
  * A claim key alone identifies its server. A success is cached as in `authenticateCached`. Null as in `authenticate`,
  * and for a token of another kind.
@@ -116,7 +104,11 @@ function authenticated(
 export async function authenticateClaimKey(deps: ServersDeps, key: string) {
   if (kindOfText(key) !== 'claim') return null;
   const hash = hashToken(key);
-  const found = await deps.authentications.read(hash, () => findValid(deps, hash));
+  const found = await deps.authentications.read(hash, async () => {
+    const token = await findToken(deps, hash);
+    const server = token && (await findServer(deps, token.serverId));
+    return server ? authenticated(deps, server, token) : null;
+  });
   return found && kindOf(found.token) === 'claim' && isValid(found.token, deps.clock.now()) ? found : null;
 }
 

@@ -1,5 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
+import { findFew } from '../platform/batching/find-few.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
@@ -42,7 +43,7 @@ export const countersLoader: BatchLoader<Collection<VoteCounter>, ObjectId, Coun
   async load(voteCounters, serverIds) {
     const projection = { _id: 0, serverId: 1, month: 1, days: 1 };
     const unique = [...new Map(serverIds.map((id) => [id.toHexString(), id])).values()];
-    const found = await voteCounters.find({ serverId: anyOf(unique) }, { projection }).toArray();
+    const found = await findFew(voteCounters, { serverId: anyOf(unique) }, { projection });
     const byServer = Map.groupBy(found, ({ serverId }) => serverId.toHexString());
     return serverIds.map((id) => byServer.get(id.toHexString()) ?? []);
   },

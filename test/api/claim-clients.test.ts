@@ -165,11 +165,11 @@ describe('a claim key', () => {
       socket.on('close', () => resolve()).resume();
     });
     // A database that does not answer: the error is logged.
-    const { votes } = deps;
-    const find = votes.findOne;
-    votes.findOne = () => Promise.reject(new Error('the database is away'));
+    const { batcher } = deps;
+    const load = batcher.load;
+    batcher.load = () => Promise.reject(new Error('the database is away'));
     const failed = await fetch(`${url}/api/?action=status&${query}`);
-    votes.findOne = find;
+    batcher.load = load;
     expect([failed.status, (await failed.text()).startsWith('Error: ')]).toEqual([500, true]);
 
     expect(lines.length).toBeGreaterThan(0);

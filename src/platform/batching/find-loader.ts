@@ -1,5 +1,6 @@
 import type { Collection, Document, Filter, FindOptions, WithId } from 'mongodb';
 import type { BatchLoader } from './batcher.ts';
+import { findFew } from './find-few.ts';
 
 /** `$in`, or the value itself if there is only one. */
 export function anyOf<T>(values: T[]): T | { $in: T[] } {
@@ -20,14 +21,14 @@ export function findLoader<D extends Document, Key>({
   filter(keys: Key[]): Filter<D>;
   nameOf(key: Key): string;
   keyOf(document: WithId<D>): Key;
-  options?: FindOptions;
+  options?: Pick<FindOptions, 'projection' | 'readConcern'>;
 }): BatchLoader<Collection<D>, Key, WithId<D> | null> {
   return {
     most: 500,
     async load(collection, keys) {
       const names = keys.map(nameOf);
       const wanted = new Map(names.map((name, i) => [name, keys[i] as Key]));
-      const found = await collection.find(filter([...wanted.values()]), options).toArray();
+      const found = await findFew(collection, filter([...wanted.values()]), options);
       const byName = new Map(found.map((document) => [nameOf(keyOf(document)), document]));
       return names.map((name) => byName.get(name) ?? null);
     },

@@ -6,8 +6,7 @@ import {
   type OptionalUnlessRequiredId,
   type UpdateFilter,
 } from 'mongodb';
-import { SECOND } from '../clock.ts';
-import { isUnknownResult, type WriteSafety } from '../mongo.ts';
+import { repeatIfUnknown, type WriteSafety } from '../mongo.ts';
 import type { BatchLoader } from './batcher.ts';
 
 export type UpdateStatement = {
@@ -51,27 +50,18 @@ export async function sendWrites<D extends Document>(
   return { n, errors };
 }
 
-/** A write with an unknown result is sent again only if it failed within this time. */
-const RETRY_WITHIN_MS = SECOND;
-
 /**
- * Like `sendWrites`, for updates that may be sent twice: if their result is unknown (`isUnknownResult`), they are sent
- * once more. The driver retries a single update on a replica set, but not a command.
+ * Like `sendWrites`, for updates that may be sent twice, and are if their result is unknown (`repeatIfUnknown`).
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
  * @returns the result of the last command; it may not count updates that the first command already applied
  */
-export async function sendRepeatable<D extends Document>(
+export function sendRepeatable<D extends Document>(
   collection: Collection<D>,
   updates: UpdateStatement[],
   safety: WriteSafety,
 ): Promise<Written> {
-  const began = performance.now();
-  const send = () => sendWrites(collection, { updates }, safety);
-  return send().catch((error: unknown) => {
-    if (!isUnknownResult(error) || performance.now() - began > RETRY_WITHIN_MS) throw error;
-    return send();
-  });
+  return repeatIfUnknown(() => sendWrites(collection, { updates }, safety));
 }
 
 /** Answers `true` for each stored document. A refused document, as with a duplicate key, fails only its own request. */
@@ -81,11 +71,6 @@ export function insertLoader<D extends Document>(
   return {
     most: 200,
     async load(collection, documents) {
-      const [only] = documents;
-      if (only && documents.length === 1) {
-        await collection.insertOne(only, { writeConcern: safety });
-        return [true];
-      }
       const { errors } = await sendWrites(collection, { documents }, safety);
       return documents.map((_, i) => errors.get(i) ?? true);
     },
@@ -115,11 +100,6 @@ function loaderOfUpdates<D extends Document>(safety: WriteSafety, upsert: boolea
   return {
     most: 200,
     async load(collection, statements) {
-      const [only] = statements;
-      if (only && statements.length === 1) {
-        await collection.updateOne(only.q, only.u, { upsert, writeConcern: safety });
-        return [true];
-      }
       const updates = statements.map((statement) => ({ ...statement, upsert }));
       const { errors } = await sendRepeatable(collection, updates, safety);
       return statements.map((_, i) => errors.get(i) ?? true);

@@ -1,5 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { aggregateFew, findFirst } from '../../platform/batching/find-few.ts';
 import { after, type Clock, HOUR } from '../../platform/clock.ts';
 import type { Durability } from '../../platform/durability.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
@@ -89,10 +90,13 @@ async function newestVotesOf(
   { serverId, usernameKey, readsImported }: Asked,
 ): Promise<NewestVotes> {
   const newest = { sort: { seq: -1 }, ...MAJORITY } as const;
-  const highest = await votes.findOne({ serverId, usernameKey }, newest);
+  const highest = await findFirst(votes, { serverId, usernameKey }, newest);
   if (!highest || isImported(highest)) return { live: null, imported: highest };
   if (!readsImported) return { live: highest, imported: null };
-  return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
+  return {
+    live: highest,
+    imported: await findFirst(votes, { serverId, usernameKey, seq: { $lt: 0 } }, newest),
+  };
 }
 
 /** Reads the newest votes of many players in one or two queries. */
@@ -132,29 +136,28 @@ async function readHighest(
   if (players.length === 0) return [];
   const wanted = players.map(({ serverId, usernameKey }, n) => ({ n, serverId, usernameKey }));
   const own = [{ $eq: ['$serverId', '$$serverId'] }, { $eq: ['$usernameKey', '$$usernameKey'] }];
-  return votes
-    .aggregate<{ n: number; vote: Vote }>(
-      [
-        { $match: { serverId: { $in: players.map(({ serverId }) => serverId) } } },
-        { $limit: 1 },
-        { $project: { _id: 0, wanted: { $literal: wanted } } },
-        { $unwind: '$wanted' },
-        {
-          $lookup: {
-            from: votes.collectionName,
-            let: { serverId: '$wanted.serverId', usernameKey: '$wanted.usernameKey' },
-            pipeline: [
-              { $match: { $expr: { $and: [...own, ...conditions] } } },
-              { $sort: { seq: -1 } },
-              { $limit: 1 },
-            ],
-            as: 'vote',
-          },
+  return aggregateFew(
+    votes,
+    [
+      { $match: { serverId: { $in: players.map(({ serverId }) => serverId) } } },
+      { $limit: 1 },
+      { $project: { _id: 0, wanted: { $literal: wanted } } },
+      { $unwind: '$wanted' },
+      {
+        $lookup: {
+          from: votes.collectionName,
+          let: { serverId: '$wanted.serverId', usernameKey: '$wanted.usernameKey' },
+          pipeline: [
+            { $match: { $expr: { $and: [...own, ...conditions] } } },
+            { $sort: { seq: -1 } },
+            { $limit: 1 },
+          ],
+          as: 'vote',
         },
-        { $unwind: '$vote' },
-        { $project: { n: '$wanted.n', vote: 1 } },
-      ],
-      MAJORITY,
-    )
-    .toArray();
+      },
+      { $unwind: '$vote' },
+      { $project: { n: '$wanted.n', vote: 1 } },
+    ],
+    MAJORITY,
+  );
 }

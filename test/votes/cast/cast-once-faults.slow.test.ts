@@ -89,9 +89,9 @@ describe('an answer that cannot be stored', () => {
     'cutBeforeNext',
   ] as const)('makes the end unknown, and repeating the request gives it (%s)', async (cut) => {
     const request = keyed('Steve');
-    const fault = voting.proxy[cut](storingAnswer);
+    const faults = [voting.proxy[cut](storingAnswer), voting.proxy.cutBeforeNext(storingAnswer)];
     await expect(castOnce(voting.other, request, bodyOf)).rejects.toThrow(VoteResultUnknownError);
-    await fault;
+    await Promise.all(faults);
     await expectFinished(request);
     expect(await counted(voting.one, request.serverId)).toBe(1);
   });

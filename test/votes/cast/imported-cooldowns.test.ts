@@ -35,9 +35,9 @@ test('while no import has announced a cooldown, a player who has voted costs one
   const { web, serverId, knows } = await processAndServer();
   await castVote(web, { serverId, username: 'Steve', tokenId: null });
   await knows(false);
-  const reads = vi.spyOn(web.votes, 'findOne');
+  const commands = vi.spyOn(web.votes.db, 'command');
   expect((await checkVote(web, serverId, 'Steve')).hasVoted).toBe(true);
-  expect(reads).toHaveBeenCalledTimes(1);
+  expect(commands.mock.calls.filter(([{ find }]) => find === 'votes')).toHaveLength(1);
 });
 
 test('an import blocks the player in a process that knew of none, before its votes are written', async () => {
