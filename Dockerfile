@@ -22,7 +22,7 @@ RUN chmod -R a+rX .
 
 FROM ${NODE_IMAGE}
 # Node resolves host names on this thread pool. With the default of 4 a few dead name servers delay every listener.
-ENV NODE_ENV=production HOST=0.0.0.0 UV_THREADPOOL_SIZE=64
+ENV NODE_ENV=production HOST=0.0.0.0 UV_THREADPOOL_SIZE=64 NODE_OPTIONS=--max-semi-space-size=8
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=files /app ./

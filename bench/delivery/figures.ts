@@ -31,7 +31,7 @@ export async function watchCpu(pids: Record<string, number[]>): Promise<() => Pr
   return async () => {
     const seconds = (performance.now() - began) / 1_000;
     const shares = (await used()).map(
-      ([name, after]) => `${name} ${((100 * (after - (before.get(name) ?? 0))) / seconds).toFixed(0)} %`,
+      ([name, after]) => `${name} ${((100 * (after - (before.get(name) ?? 0))) / seconds).toFixed(1)} %`,
     );
     return `CPU: ${shares.join(', ')} of one core`;
   };

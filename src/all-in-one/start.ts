@@ -17,7 +17,11 @@ import type { FromPreparation } from './prepare.ts';
 
 const READY_TIMEOUT_MS = MINUTE;
 
-const MOST_HEAP_MB = 400;
+/**
+ * A process that needs more refuses requests before, and is started again. With V8's own bounds a busy web process has
+ * 630 MB, with these 300, and is as fast (docs/performance.md). The operator's options win.
+ */
+const HEAP = '--max-old-space-size=400 --max-semi-space-size=8';
 
 const PROCESSES = [
   { name: 'web', entry: '../web.ts' },
@@ -221,9 +225,7 @@ function startChild(entry: string, env: Variables, args: string[] = []): Child {
       [AWAITS_VARIABLES]: '1',
       // With the default of four threads, a few name servers that do not answer would delay every listener.
       UV_THREADPOOL_SIZE: '64',
-      // Without a bound, V8 lets a busy process grow to 630 MB instead of 390, of which some 100 are in use. The
-      // operator's option wins. A process that needs more is refused requests before, and is started again.
-      NODE_OPTIONS: `--max-old-space-size=${MOST_HEAP_MB} ${env.NODE_OPTIONS ?? ''}`,
+      NODE_OPTIONS: `${HEAP} ${env.NODE_OPTIONS ?? ''}`,
     },
     // The child does not get our options of Node, such as `--env-file`: `env` already has the variables.
     execArgv: [],

@@ -29,11 +29,19 @@ const MOST_UNDER_WAY = 16;
 
 /**
  * If a batch has several requests, the next one begins at least this long after the beginning of that batch, so that
- * frequent requests share operations. If `ENOUGH` requests wait when that batch has ended, the next one begins at once.
- * After a batch with one request, the next one begins without a delay.
+ * frequent requests share operations; or when `ENOUGH` requests wait. After a batch with one request, the next one
+ * begins without a delay.
  */
-const BUSY_EVERY_MS = 20;
+const BUSY_EVERY_MS = 40;
 const ENOUGH = 8;
+
+/**
+ * A request that is made so soon after an answer follows from it: it is the next step of the same work, or the next
+ * call of a client that waited for it. If all requests that wait follow, they are complete after `FOLLOWED_MS`, and no
+ * longer wait gains any: a few clients that call again and again would only stand still.
+ */
+const FOLLOWS_WITHIN_MS = 2;
+const FOLLOWED_MS = 1;
 
 /** Uses the global `setTimeout`, because tests replace that function. */
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -43,8 +51,10 @@ export class OverloadError extends AppError {}
 
 type Waiting = {
   request: unknown;
-  /** After this time (`performance.now()`) the request is not sent. */
+  /** On `performance.now()`, as `deadline`: after that the request is not sent. */
+  since: number;
   deadline: number;
+  follows: boolean;
   resolve(answer: never): void;
   reject(error: unknown): void;
 };
@@ -58,6 +68,10 @@ class BatchQueue {
   /** The time at which the next batch may begin (`performance.now()`). */
   #nextAt = 0;
   #waiting: Waiting[] = [];
+  /** Ends the wait for more requests, or shortens it. */
+  #wake: (() => void) | undefined;
+  /** When a queue of this process answered last, on `performance.now()`. */
+  readonly #answers: { lastAt: number };
   #busy = false;
   #running: Promise<void> | undefined;
   readonly #underWay = new Set<Promise<void>>();
@@ -65,8 +79,10 @@ class BatchQueue {
   constructor(
     { most, collectMs = 0 }: Pick<BatchLoader<object, unknown, unknown>, 'most' | 'collectMs'>,
     busyEveryMs: number,
+    answers: { lastAt: number },
     send: (batch: unknown[]) => Promise<unknown[]>,
   ) {
+    this.#answers = answers;
     this.#most = most;
     this.#collectMs = collectMs;
     this.#busyEveryMs = busyEveryMs;
@@ -77,8 +93,11 @@ class BatchQueue {
     if (this.#waiting.length >= MOST_WAITING)
       return Promise.reject(new OverloadError('too many requests wait for the database'));
     const { promise, resolve, reject } = Promise.withResolvers<never>();
-    this.#waiting.push({ request, deadline: performance.now() + timeoutMs, resolve, reject });
+    const since = performance.now();
+    const follows = since - this.#answers.lastAt < FOLLOWS_WITHIN_MS;
+    this.#waiting.push({ request, since, deadline: since + timeoutMs, follows, resolve, reject });
     this.#running ??= this.#run();
+    this.#wake?.();
     return promise;
   }
 
@@ -94,8 +113,7 @@ class BatchQueue {
   async #run(): Promise<void> {
     await (this.#collectMs > 0 ? pause(this.#collectMs) : this.#collect());
     while (this.#waiting.length > 0) {
-      const early = this.#nextAt - performance.now();
-      if (early > 0 && this.#waiting.length < Math.min(ENOUGH, this.#most)) await pause(early);
+      await this.#gather();
       const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
       this.#busy = batch.length > 1;
       this.#nextAt = this.#busy ? performance.now() + this.#busyEveryMs : 0;
@@ -111,6 +129,26 @@ class BatchQueue {
    */
   #collect(): Promise<void> {
     return new Promise((resolve) => (this.#busy ? setImmediate(resolve) : process.nextTick(resolve)));
+  }
+
+  async #gather(): Promise<void> {
+    for (let early = this.#early(); early > 0; early = this.#early()) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const timer = setTimeout(resolve, early);
+      await promise;
+      clearTimeout(timer);
+    }
+    this.#wake = undefined;
+  }
+
+  /** For how many milliseconds the next batch should not begin yet. */
+  #early(): number {
+    const [first, second] = this.#waiting;
+    if (this.#waiting.length >= Math.min(ENOUGH, this.#most)) return 0;
+    const areGrouped = first && second && this.#waiting.every(({ follows }) => follows);
+    const dueAt = areGrouped ? Math.min(this.#nextAt, first.since + FOLLOWED_MS) : this.#nextAt;
+    return dueAt - performance.now();
   }
 
   async #sendUntilLate(batch: Waiting[]): Promise<void> {
@@ -131,6 +169,7 @@ class BatchQueue {
         if (answer instanceof Error) reject(answer);
         else resolve(answer as never);
       });
+      this.#answers.lastAt = performance.now();
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
@@ -169,6 +208,7 @@ export type Batcher = {
  */
 export function createBatcher(busyEveryMs = BUSY_EVERY_MS): Batcher {
   const queues = new Map<object, Map<object, BatchQueue>>();
+  const answers = { lastAt: Number.NEGATIVE_INFINITY };
 
   function queueFor<On extends object, Request, Answer>(
     loader: BatchLoader<On, Request, Answer>,
@@ -176,7 +216,8 @@ export function createBatcher(busyEveryMs = BUSY_EVERY_MS): Batcher {
   ): BatchQueue {
     const ofLoader = queues.get(loader) ?? new Map<object, BatchQueue>();
     const queue =
-      ofLoader.get(on) ?? new BatchQueue(loader, busyEveryMs, (batch) => loader.load(on, batch as Request[]));
+      ofLoader.get(on) ??
+      new BatchQueue(loader, busyEveryMs, answers, (batch) => loader.load(on, batch as Request[]));
     queues.set(loader, ofLoader.set(on, queue));
     return queue;
   }
