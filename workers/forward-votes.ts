@@ -42,9 +42,6 @@ export const drainBacklogsWork: QueueWork<'drain-backlogs'> = {
   processor: processor('drain-backlogs'),
 };
 
-/** No user waits for the operations of fresh votes, so they may be this far apart (bench/delivery/README.md). */
-const FRESH_EVERY_MS = 40;
-
 /**
  * A job drains its listener. If another queue handles the listener by now, it adds a job to that queue before it ends.
  * If the listener is unreachable, the job is delayed until the next test is due, and its progress in Bull Board says
@@ -65,7 +62,7 @@ export function createDelivery(
   // Each queue has a batcher of its own, so fresh votes do not wait for database operations of unreachable listeners
   // or backlogs.
   const batchers: Record<DeliveryQueue, Batcher> = {
-    'forward-votes': createBatcher(FRESH_EVERY_MS),
+    'forward-votes': createBatcher(),
     'test-listeners': createBatcher(),
     'drain-backlogs': createBatcher(),
   };

@@ -33,15 +33,14 @@ const MOST_UNDER_WAY = 16;
  * begins without a delay.
  */
 const BUSY_EVERY_MS = 40;
-const ENOUGH = 8;
+const ENOUGH = 16;
 
 /**
  * A request that is made so soon after an answer follows from it: it is the next step of the same work, or the next
- * call of a client that waited for it. If all requests that wait follow, they are complete after `FOLLOWED_MS`, and no
- * longer wait gains any: a few clients that call again and again would only stand still.
+ * call of a client that waited for it. If all that wait do, the next batch begins without a delay: a few clients that
+ * call again and again would only stand still, since no other request comes.
  */
 const FOLLOWS_WITHIN_MS = 2;
-const FOLLOWED_MS = 1;
 
 /** Uses the global `setTimeout`, because tests replace that function. */
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -51,8 +50,7 @@ export class OverloadError extends AppError {}
 
 type Waiting = {
   request: unknown;
-  /** On `performance.now()`, as `deadline`: after that the request is not sent. */
-  since: number;
+  /** After this time (`performance.now()`) the request is not sent. */
   deadline: number;
   follows: boolean;
   resolve(answer: never): void;
@@ -64,7 +62,6 @@ class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
   readonly #collectMs: number;
-  readonly #busyEveryMs: number;
   /** The time at which the next batch may begin (`performance.now()`). */
   #nextAt = 0;
   #waiting: Waiting[] = [];
@@ -78,14 +75,12 @@ class BatchQueue {
 
   constructor(
     { most, collectMs = 0 }: Pick<BatchLoader<object, unknown, unknown>, 'most' | 'collectMs'>,
-    busyEveryMs: number,
     answers: { lastAt: number },
     send: (batch: unknown[]) => Promise<unknown[]>,
   ) {
     this.#answers = answers;
     this.#most = most;
     this.#collectMs = collectMs;
-    this.#busyEveryMs = busyEveryMs;
     this.#send = send;
   }
 
@@ -93,9 +88,9 @@ class BatchQueue {
     if (this.#waiting.length >= MOST_WAITING)
       return Promise.reject(new OverloadError('too many requests wait for the database'));
     const { promise, resolve, reject } = Promise.withResolvers<never>();
-    const since = performance.now();
-    const follows = since - this.#answers.lastAt < FOLLOWS_WITHIN_MS;
-    this.#waiting.push({ request, since, deadline: since + timeoutMs, follows, resolve, reject });
+    const now = performance.now();
+    const follows = now - this.#answers.lastAt < FOLLOWS_WITHIN_MS;
+    this.#waiting.push({ request, deadline: now + timeoutMs, follows, resolve, reject });
     this.#running ??= this.#run();
     this.#wake?.();
     return promise;
@@ -116,7 +111,7 @@ class BatchQueue {
       await this.#gather();
       const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
       this.#busy = batch.length > 1;
-      this.#nextAt = this.#busy ? performance.now() + this.#busyEveryMs : 0;
+      this.#nextAt = this.#busy ? performance.now() + BUSY_EVERY_MS : 0;
       if (batch.length > 0) await this.#sendUntilLate(batch);
     }
     // No `await` comes between the check that no request waits and this line, so the next request starts a new run.
@@ -132,7 +127,9 @@ class BatchQueue {
   }
 
   async #gather(): Promise<void> {
-    for (let early = this.#early(); early > 0; early = this.#early()) {
+    let early = this.#early();
+    if (early <= 0) return;
+    for (; early > 0; early = this.#early()) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
       const timer = setTimeout(resolve, early);
@@ -140,15 +137,16 @@ class BatchQueue {
       clearTimeout(timer);
     }
     this.#wake = undefined;
+    // The requests of one event loop iteration come together.
+    await nextTurn();
   }
 
   /** For how many milliseconds the next batch should not begin yet. */
   #early(): number {
-    const [first, second] = this.#waiting;
-    if (this.#waiting.length >= Math.min(ENOUGH, this.#most)) return 0;
-    const areGrouped = first && second && this.#waiting.every(({ follows }) => follows);
-    const dueAt = areGrouped ? Math.min(this.#nextAt, first.since + FOLLOWED_MS) : this.#nextAt;
-    return dueAt - performance.now();
+    const { length } = this.#waiting;
+    if (length >= Math.min(ENOUGH, this.#most)) return 0;
+    if (length > 1 && this.#waiting.every(({ follows }) => follows)) return 0;
+    return this.#nextAt - performance.now();
   }
 
   async #sendUntilLate(batch: Waiting[]): Promise<void> {
@@ -202,11 +200,8 @@ export type Batcher = {
   settle(ms: number): Promise<void>;
 };
 
-/**
- * One queue for each loader and target. `busyEveryMs` is the least time between the beginnings of two batches while
- * requests are frequent: a longer one makes fewer and larger batches, and frequent requests wait longer.
- */
-export function createBatcher(busyEveryMs = BUSY_EVERY_MS): Batcher {
+/** One queue for each loader and target. */
+export function createBatcher(): Batcher {
   const queues = new Map<object, Map<object, BatchQueue>>();
   const answers = { lastAt: Number.NEGATIVE_INFINITY };
 
@@ -216,8 +211,7 @@ export function createBatcher(busyEveryMs = BUSY_EVERY_MS): Batcher {
   ): BatchQueue {
     const ofLoader = queues.get(loader) ?? new Map<object, BatchQueue>();
     const queue =
-      ofLoader.get(on) ??
-      new BatchQueue(loader, busyEveryMs, answers, (batch) => loader.load(on, batch as Request[]));
+      ofLoader.get(on) ?? new BatchQueue(loader, answers, (batch) => loader.load(on, batch as Request[]));
     queues.set(loader, ofLoader.set(on, queue));
     return queue;
   }

@@ -39,6 +39,13 @@ async function ended(work: Promise<unknown>[]): Promise<unknown[]> {
   return (await Promise.allSettled(work)).map((end) => (end.status === 'fulfilled' ? end.value : end.reason));
 }
 
+/** The wait for more requests ends with a further iteration of the event loop. */
+async function passes(ms: number): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  await turn();
+  await turn();
+}
+
 describe('requests in flight together', () => {
   test('the first one is sent at once, alone; later ones wait for the next batch, in their order', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
@@ -53,8 +60,7 @@ describe('requests in flight together', () => {
     expect(on.batches).toEqual([[1], [2, -3, 4, 5]]);
     on.answer[1]?.();
     await turn();
-    vi.advanceTimersByTime(20);
-    await turn();
+    await passes(40);
     expect(on.batches[2]).toEqual([6]);
     on.answer[2]?.();
     expect(await later).toEqual([4, new RangeError('-3'), 8, 10, 12]);
@@ -77,13 +83,12 @@ describe('requests in flight together', () => {
     on.answer[0]?.(new Error('lost'));
     expect(await asked).toEqual([new Error('lost'), new Error('lost')]);
     await turn();
-    vi.advanceTimersByTime(20);
-    await turn();
+    await passes(40);
     on.answer[1]?.();
     expect(await next).toBe(6);
   });
 
-  test('after a batch of several, the next one begins 20 ms later, or when a batch is full; a single one is not followed by a wait', async () => {
+  test('after a batch of several, the next one begins 40 ms later, or when a batch is full; a single one is not followed by a wait', async () => {
     const [batcher, on] = [createBatcher(), fakeDatabase()];
     const ask = (...numbers: number[]) => numbers.map((n) => batcher.load(doubling, on, n));
     const asked = ask(1, 2);
@@ -92,11 +97,9 @@ describe('requests in flight together', () => {
     await turn();
     asked.push(...ask(3));
     await turn();
-    vi.advanceTimersByTime(19);
-    await turn();
+    await passes(39);
     expect(on.batches).toEqual([[1, 2]]);
-    vi.advanceTimersByTime(1);
-    await turn();
+    await passes(1);
     expect(on.batches).toEqual([[1, 2], [3]]);
     on.answer[1]?.();
     await turn();
@@ -109,6 +112,38 @@ describe('requests in flight together', () => {
     on.answer[3]?.();
     expect(await Promise.all(asked)).toEqual(asked.map((_, n) => 2 * (n + 1)));
     expect(on.batches).toEqual([[1, 2], [3], [4, 5, 6, 7], [8, 9, 10, 11]]);
+  });
+
+  test('that follow an answer are sent at once, several together; one that does not follow waits', async () => {
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
+    const asked: Promise<number>[] = [];
+    const ask = async (...numbers: number[]) => {
+      asked.push(...numbers.map((n) => batcher.load(doubling, on, n)));
+      await turn();
+    };
+    await ask(1, 2);
+    on.answer[0]?.();
+    await passes(1);
+    await ask(3);
+    await ask(4);
+    await turn();
+    expect(on.batches).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+    on.answer[1]?.();
+    await turn();
+    await passes(2);
+    await ask(5);
+    await ask(6, 7);
+    await passes(10);
+    expect(on.batches).toHaveLength(2);
+    // Nobody waits longer than that a batch is full.
+    await ask(8);
+    await turn();
+    expect(on.batches[2]).toEqual([5, 6, 7, 8]);
+    on.answer[2]?.();
+    expect(await Promise.all(asked)).toEqual([2, 4, 6, 8, 10, 12, 14, 16]);
   });
 
   test('do not wait for another loader, nor for the same loader of another target', async () => {
