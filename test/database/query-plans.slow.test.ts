@@ -277,7 +277,7 @@ const put = (operation: Document) => `${operation.op} ${String(operation.ns).spl
 const vote = (username: string, key?: string) => () =>
   tallyport.vote(busy, username, key ? { 'idempotency-key': key } : {});
 const REPORT = { online_players: 1, max_players: 2, latency_ms: 3 };
-const AUTHENTICATION = ['command api_tokens', 'update api_tokens'];
+const AUTHENTICATION = ['query api_tokens', 'query servers', 'update api_tokens'];
 
 const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] = [
   [
@@ -428,7 +428,7 @@ const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
       const { serverId, token } = n % 2 ? busy : other;
       expect(await authenticate(tallyport.deps, serverId.toHexString(), token)).not.toBeNull();
     },
-    ['command api_tokens'],
+    ['query api_tokens', 'query servers'],
   ],
 ];
 
@@ -467,7 +467,7 @@ test.each([
   ['a token of another server', () => ({ ...busy, token: other.token })],
 ])('a call with %s', async (_, caller) => {
   const operations = await operationsOf(() => tallyport.call(caller(), 'info'), 401);
-  expect(operations.map(put).toSorted()).toEqual(['command api_tokens']);
+  expect(operations.map(put).toSorted()).toEqual(['query api_tokens', 'query servers']);
   for (const operation of operations) expectIndexed(operation);
 });
 

@@ -37,7 +37,8 @@ async function examined(): Promise<{ docs: number; keys: number; plan: string }>
   const [last] = await deps.mongo.db
     .collection<Document>('system.profile')
     .find({ ns, op: { $in: ['query', 'command'] } })
-    .sort({ ts: -1 })
+    // Several operations may have the same `ts`.
+    .sort({ $natural: -1 })
     .limit(1)
     .toArray();
   return { docs: last?.docsExamined, keys: last?.keysExamined, plan: last?.planSummary };
