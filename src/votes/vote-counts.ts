@@ -142,11 +142,12 @@ export class VoteCounts {
       const [from, since] = [this.#collecting, performance.now()];
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
       // The count may or may not include increments that were written meanwhile: once more. A slow MongoDB would cause
-      // that again and again, so the second result is used.
-      if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
+      // that again and again, so the second result is used, for this request alone.
+      const isUncertain = from !== this.#collecting && from.increments.has(key);
+      if (isUncertain && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       const votes = () => stored + votesSince(from, key);
-      if (counter) this.#learn(key, { votes: votes(), since });
+      if (counter && !isUncertain) this.#learn(key, { votes: votes(), since });
       return votes;
     }
   }

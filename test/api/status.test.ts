@@ -38,6 +38,7 @@ test('a report becomes the current figures and a sample of the history', async (
   });
   expect(await samples(server)).toEqual([
     {
+      _id: expect.anything(),
       at: NOW,
       serverId: server.serverId,
       source: 'report',

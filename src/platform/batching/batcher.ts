@@ -9,7 +9,7 @@ export type BatchLoader<On extends object, Request, Answer> = {
   /** How many milliseconds the first batch after an idle time collects requests before it is sent; 0 by default. */
   collectMs?: number;
   /**
-   * Runs the operation for a batch, which is never empty. A batch of one costs the same as the plain operation.
+   * Runs the operation for a batch, which is never empty.
    *
    * @returns an answer for each request, in their order; an error fails only its own request
    * @throws an error that fails the whole batch
@@ -146,7 +146,7 @@ class BatchQueue {
     const { length } = this.#waiting;
     if (length >= Math.min(ENOUGH, this.#most)) return 0;
     if (length > 1 && this.#waiting.every(({ follows }) => follows)) return 0;
-    return this.#nextAt - performance.now();
+    return Math.min(BUSY_EVERY_MS, this.#nextAt - performance.now());
   }
 
   async #sendUntilLate(batch: Waiting[]): Promise<void> {

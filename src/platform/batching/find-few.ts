@@ -1,21 +1,24 @@
 import type { Collection, Document, Filter, FindOptions, WithId } from 'mongodb';
 import { repeatIfUnknown } from '../mongo.ts';
 
-/** More documents, or more than 16 MB, are read by the driver's cursor. */
-const MOST = 1_000;
+/** More documents, or more than 16 MB, are read again by the driver's cursor. */
+const MOST = 10_000;
 
-type Options = Pick<FindOptions, 'sort' | 'limit' | 'projection' | 'hint' | 'readConcern'>;
+type Options = Pick<FindOptions, 'limit' | 'projection' | 'readConcern'> & { sort?: Record<string, 1 | -1> };
+
+/** A command does not inherit the client's. */
+const LOCAL = { readConcern: { level: 'local' } } as const;
 
 /**
  * Like `find(…).toArray()`, in one command: a cursor of the driver costs a lone request twice the processor time
- * (docs/performance.md). The primary answers; `readConcern` is local by default.
+ * (docs/performance.md). The primary answers.
  */
 export function findFew<D extends Document>(
   collection: Collection<D>,
   filter: Filter<D>,
   options: Options = {},
 ): Promise<WithId<D>[]> {
-  const command = { find: collection.collectionName, filter, ...options, batchSize: MOST };
+  const command = { find: collection.collectionName, filter, ...LOCAL, ...options, batchSize: MOST };
   return firstBatch(collection, command, () => collection.find(filter, options).toArray());
 }
 
@@ -37,6 +40,7 @@ export function aggregateFew<Result extends Document>(
   const command = {
     aggregate: collection.collectionName,
     pipeline,
+    ...LOCAL,
     ...options,
     cursor: { batchSize: MOST },
   };
@@ -44,10 +48,13 @@ export function aggregateFew<Result extends Document>(
 }
 
 async function firstBatch<T>(
-  { db }: Pick<Collection, 'db'>,
+  { db, collectionName }: Pick<Collection, 'collectionName' | 'db'>,
   command: Document,
   readAll: () => Promise<T[]>,
 ): Promise<T[]> {
   const { cursor } = await repeatIfUnknown(() => db.command(command, { ignoreUndefined: true }));
-  return cursor.id === 0 ? cursor.firstBatch : readAll();
+  if (cursor.id === 0) return cursor.firstBatch;
+  // Otherwise it would stay open for ten minutes.
+  await db.command({ killCursors: collectionName, cursors: [cursor.id] }).catch(() => undefined);
+  return readAll();
 }

@@ -6,7 +6,7 @@ import {
   type OptionalUnlessRequiredId,
   type UpdateFilter,
 } from 'mongodb';
-import { repeatIfUnknown, type WriteSafety } from '../mongo.ts';
+import { isUnknownResult, repeatIfUnknown, type WriteSafety } from '../mongo.ts';
 import type { BatchLoader } from './batcher.ts';
 
 export type UpdateStatement = {
@@ -51,17 +51,25 @@ export async function sendWrites<D extends Document>(
 }
 
 /**
- * Like `sendWrites`, for updates that may be sent twice, and are if their result is unknown (`repeatIfUnknown`).
+ * Like `sendWrites`, for updates that may be sent twice, and are if their result is unknown: all of them
+ * (`repeatIfUnknown`), or those of a shard that a mongos could not reach.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
  * @returns the result of the last command; it may not count updates that the first command already applied
  */
-export function sendRepeatable<D extends Document>(
+export async function sendRepeatable<D extends Document>(
   collection: Collection<D>,
   updates: UpdateStatement[],
   safety: WriteSafety,
 ): Promise<Written> {
-  return repeatIfUnknown(() => sendWrites(collection, { updates }, safety));
+  const { n, errors } = await repeatIfUnknown(() => sendWrites(collection, { updates }, safety));
+  const unknown = [...errors].flatMap(([index, error]) => (isUnknownResult(error) ? [index] : []));
+  if (unknown.length === 0) return { n, errors };
+  const again = unknown.map((index) => updates[index] as UpdateStatement);
+  const second = await sendWrites(collection, { updates: again }, safety);
+  for (const index of unknown) errors.delete(index);
+  for (const [at, error] of second.errors) errors.set(unknown[at] as number, error);
+  return { n: n + second.n, errors };
 }
 
 /** Answers `true` for each stored document. A refused document, as with a duplicate key, fails only its own request. */
@@ -71,6 +79,12 @@ export function insertLoader<D extends Document>(
   return {
     most: 200,
     async load(collection, documents) {
+      const [only] = documents;
+      // The driver repeats it on a replica set.
+      if (only && documents.length === 1) {
+        await collection.insertOne(only, { writeConcern: safety });
+        return [true];
+      }
       const { errors } = await sendWrites(collection, { documents }, safety);
       return documents.map((_, i) => errors.get(i) ?? true);
     },

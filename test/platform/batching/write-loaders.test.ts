@@ -47,3 +47,25 @@ test.each([
   expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['fulfilled']));
   expect(await collection.countDocuments({ n })).toBe(IDS.length);
 });
+
+test('updates whose shard a mongos could not reach are sent once more, the others not', async () => {
+  const sent: unknown[] = [];
+  const db = {
+    // As a mongos answers an unordered command while a shard steps down.
+    async command({ updates }: { updates: { q: { _id: number } }[] }) {
+      const isFirst = sent.length === 0;
+      sent.push(updates.map(({ q }) => q._id));
+      const writeErrors = [
+        { index: 1, code: 11_602, errmsg: 'interrupted' },
+        { index: 2, code: 11_000, errmsg: 'duplicate' },
+      ];
+      return isFirst ? { n: 1, writeErrors } : { n: 1 };
+    },
+  };
+  const faulty = { db, collectionName: 'things' } as unknown as typeof things;
+  const [one, two, three] = await settle((batcher) =>
+    [1, 2, 3].map((_id) => batcher.load(updating, faulty, { q: { _id }, u: { $set: { n: 1 } } })),
+  );
+  expect(sent).toEqual([[1, 2, 3], [2]]);
+  expect([one?.status, two?.status, three?.status]).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+});
