@@ -36,9 +36,9 @@ const BUSY_EVERY_MS = 40;
 const ENOUGH = 16;
 
 /**
- * A request that is made so soon after an answer follows from it: it is the next step of the same work, or the next
- * call of a client that waited for it. If all that wait do, the next batch begins without a delay: a few clients that
- * call again and again would only stand still, since no other request comes.
+ * A request that is made so soon after an answer may follow from it: it is the next step of the same work, or the next
+ * call of a client that waited for it. If all that wait may, and are as many as the last batch had, the next batch
+ * begins without a delay: a few clients that call again and again would only stand still, since no other request comes.
  */
 const FOLLOWS_WITHIN_MS = 2;
 
@@ -69,7 +69,8 @@ class BatchQueue {
   #wake: (() => void) | undefined;
   /** When a queue of this process answered last, on `performance.now()`. */
   readonly #answers: { lastAt: number };
-  #busy = false;
+  /** How many requests the last batch had. */
+  #lastSize = 0;
   #running: Promise<void> | undefined;
   readonly #underWay = new Set<Promise<void>>();
 
@@ -110,8 +111,8 @@ class BatchQueue {
     while (this.#waiting.length > 0) {
       await this.#gather();
       const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
-      this.#busy = batch.length > 1;
-      this.#nextAt = this.#busy ? performance.now() + BUSY_EVERY_MS : 0;
+      this.#lastSize = batch.length;
+      this.#nextAt = batch.length > 1 ? performance.now() + BUSY_EVERY_MS : 0;
       if (batch.length > 0) await this.#sendUntilLate(batch);
     }
     // No `await` comes between the check that no request waits and this line, so the next request starts a new run.
@@ -123,7 +124,7 @@ class BatchQueue {
    * until the next tick, which saves a single request one iteration.
    */
   #collect(): Promise<void> {
-    return new Promise((resolve) => (this.#busy ? setImmediate(resolve) : process.nextTick(resolve)));
+    return new Promise((resolve) => (this.#lastSize > 1 ? setImmediate(resolve) : process.nextTick(resolve)));
   }
 
   async #gather(): Promise<void> {
@@ -145,7 +146,7 @@ class BatchQueue {
   #early(): number {
     const { length } = this.#waiting;
     if (length >= Math.min(ENOUGH, this.#most)) return 0;
-    if (length > 1 && this.#waiting.every(({ follows }) => follows)) return 0;
+    if (length >= Math.max(2, this.#lastSize) && this.#waiting.every(({ follows }) => follows)) return 0;
     return Math.min(BUSY_EVERY_MS, this.#nextAt - performance.now());
   }
 
