@@ -31,20 +31,11 @@ export function sum(numbers: Iterable<number>): number {
 /** After its first increment; later if a write still runs. */
 const WRITTEN_WITHIN_MS = 100;
 
-/** For so long this process answers with the votes that it has read and added; it may miss those of others. */
-const KNOWN_FOR_MS = 4 * SECOND;
-
-/** No request takes longer. */
-const FORGOTTEN_AFTER_MS = MINUTE;
-
 /** A recount may have counted the votes of an older batch, so it is dropped. */
 const DROPPED_AFTER_MS = 30 * SECOND;
 
-/** Votes of further counters are left to `repairOpenCounters`, and further counters are read for each vote. */
-const MOST_COUNTERS = 20_000;
-
-/** The counter exists. `votes`: as read at `since`, and those that this process has added. */
-type Known = { votes: number; since: number };
+/** Votes of further counters are left to `repairOpenCounters`. */
+const MOST_PENDING = 20_000;
 
 type Increment = {
   q: Pick<VoteCounter, 'serverId' | 'month'>;
@@ -57,7 +48,7 @@ type Batch = {
   increments: Map<string, Increment>;
   /** By `performance.now()`. */
   since: number;
-  /** Beyond `MOST_COUNTERS` counters. */
+  /** Beyond `MOST_PENDING` counters. */
   dropped: number;
   /** Settles when it was written or lost; absent while it collects. */
   written?: Promise<void>;
@@ -88,7 +79,8 @@ export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
   readonly #batcher: Batcher;
   readonly #log: Logger;
-  readonly #known = new Map<string, Known>();
+  /** Counters that this process has read. */
+  #existing = new Set<string>();
   #collecting = newBatch();
   #writing: Batch | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -115,7 +107,7 @@ export class VoteCounts {
     let increment = batch.increments.get(key);
     if (!increment) {
       if (batch.increments.size === 0) batch.since = performance.now();
-      if (batch.increments.size >= MOST_COUNTERS) {
+      if (batch.increments.size >= MOST_PENDING) {
         batch.dropped += 1;
         return;
       }
@@ -125,8 +117,6 @@ export class VoteCounts {
     const counted = excludedAt ? 0 : 1;
     const [day, minute] = [`days.${dayOfMonth(votedAt)}`, `minutes.${epochMinute(votedAt)}`];
     increment.votes += counted;
-    const known = this.#known.get(key);
-    if (known) known.votes += counted;
     increment.fields[day] = (increment.fields[day] ?? 0) + counted;
     increment.fields[minute] = (increment.fields[minute] ?? 0) + 1;
   }
@@ -135,28 +125,17 @@ export class VoteCounts {
   async ofMonth(serverId: ObjectId, at: Date): Promise<() => number> {
     const month = { serverId, month: monthOf(at) };
     const key = keyOf(month);
-    const known = this.#known.get(key);
-    if (known && performance.now() - known.since < KNOWN_FOR_MS) return () => known.votes;
     for (let tries = 0; ; tries += 1) {
       await this.#written(key);
-      const [from, since] = [this.#collecting, performance.now()];
+      const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
+      if (counter) this.#existing.add(key);
       // The count may or may not include increments that were written meanwhile: once more. A slow MongoDB would cause
-      // that again and again, so the second result is used, for this request alone.
-      const isUncertain = from !== this.#collecting && from.increments.has(key);
-      if (isUncertain && tries === 0) continue;
+      // that again and again, so the second result is used.
+      if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
-      const votes = () => stored + votesSince(from, key);
-      if (counter && !isUncertain) this.#learn(key, { votes: votes(), since });
-      return votes;
+      return () => stored + votesSince(from, key);
     }
-  }
-
-  /** Requests that hold what was known go on with what is learnt. */
-  #learn(key: string, learnt: Known): void {
-    const known = this.#known.get(key);
-    if (known) Object.assign(known, learnt);
-    else if (this.#known.size < MOST_COUNTERS) this.#known.set(key, learnt);
   }
 
   /** After the write in progress. Never fails: lost increments are logged. */
@@ -166,18 +145,13 @@ export class VoteCounts {
     while (this.#writing) await this.#writing.written;
     const batch = this.#collecting;
     if (batch.increments.size === 0) return;
-    if (this.#known.size === MOST_COUNTERS) this.#forget();
+    if (this.#existing.size > MOST_PENDING) this.#existing.clear();
     this.#collecting = batch.next = newBatch();
     this.#writing = batch;
     batch.written = this.#write(batch).finally(() => {
       this.#writing = undefined;
     });
     await batch.written;
-  }
-
-  #forget(): void {
-    const old = performance.now() - FORGOTTEN_AFTER_MS;
-    for (const [key, { since }] of this.#known) if (since < old) this.#known.delete(key);
   }
 
   /** Never fails: the repair finds lost increments. */
@@ -195,7 +169,7 @@ export class VoteCounts {
     // A counter that may not exist needs its own upsert.
     const groups = Map.groupBy(updates, ({ q, fields }) => {
       const key = keyOf(q);
-      return this.#known.has(key) ? JSON.stringify(fields) : key;
+      return this.#existing.has(key) ? JSON.stringify(fields) : key;
     });
     const operations = [...groups.values()].map((group) => {
       const [{ q, fields }] = group as [Increment];

@@ -98,8 +98,7 @@ async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Pro
     vote.quarantinedAt ? causeOf(deps, vote) : undefined,
     serverAbove(deps, server),
   ]);
-  // What another process has just counted, or excluded, may be in one of the two alone.
-  const monthlyVotes = Math.max(votesOfMonth(), written.monthlyVotes);
+  const monthlyVotes = votesOfMonth();
   // `monthlyVotes` also counts votes whose counters are not written yet, such as this vote; `written` does not.
   const votesCount = written.votesCount + Math.max(0, monthlyVotes - written.monthlyVotes);
   const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
