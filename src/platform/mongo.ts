@@ -42,6 +42,9 @@ export const DURABLE = { w: 'majority', journal: true } as const satisfies Write
 /** The write survives a failover. If a standalone mongod crashes, the last writes may be lost. */
 export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
 
+/** The default: what the primary has. A command does not inherit it. */
+export const LOCAL = { readConcern: { level: 'local' } } as const;
+
 /** Reads only data that a majority of the nodes has. No failover reverts such data, so an answer may rely on it. */
 export const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
@@ -73,7 +76,7 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
     writeConcern: durable ? DURABLE : REPLICATED,
     // Overrides the read preference in the address: a stale node would still accept a revoked token.
     readPreference: 'primary',
-    readConcern: { level: 'local' },
+    ...LOCAL,
   };
 }
 
@@ -178,7 +181,9 @@ export function isUnknownResult(error: unknown): boolean {
 /** An operation with an unknown result is sent again only if it failed within this time. */
 const REPEATED_WITHIN_MS = SECOND;
 
-/** Sends an operation once more if its result is unknown. The driver does so for its own operations, not for a command. */
+/**
+ * Sends an operation once more if its result is unknown. The driver does so for its own operations, not for a command.
+ */
 export function repeatIfUnknown<T>(send: () => Promise<T>): Promise<T> {
   const began = performance.now();
   return send().catch((error: unknown) => {

@@ -1,13 +1,10 @@
 import type { Collection, Document, Filter, FindOptions, WithId } from 'mongodb';
-import { repeatIfUnknown } from '../mongo.ts';
+import { LOCAL, repeatIfUnknown } from '../mongo.ts';
 
 /** More documents, or more than 16 MB, are read again by the driver's cursor. */
 const MOST = 10_000;
 
 type Options = Pick<FindOptions, 'limit' | 'projection' | 'readConcern'> & { sort?: Record<string, 1 | -1> };
-
-/** A command does not inherit the client's. */
-const LOCAL = { readConcern: { level: 'local' } } as const;
 
 /**
  * Like `find(…).toArray()`, in one command: a cursor of the driver costs a lone request twice the processor time

@@ -55,7 +55,7 @@ export async function sendWrites<D extends Document>(
  * (`repeatIfUnknown`), or those of a shard that a mongos could not reach.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
- * @returns the result of the last command; it may not count updates that the first command already applied
+ * @returns the last result of each update; `n` may not count updates that the first command already applied
  */
 export async function sendRepeatable<D extends Document>(
   collection: Collection<D>,

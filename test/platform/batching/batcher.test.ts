@@ -138,7 +138,7 @@ describe('requests in flight together', () => {
     await ask(6, 7);
     await passes(10);
     expect(on.batches).toHaveLength(2);
-    // Nobody waits longer than that a batch is full.
+    // The wait ends when a batch is full.
     await ask(8);
     await turn();
     expect(on.batches[2]).toEqual([5, 6, 7, 8]);
